@@ -1,0 +1,47 @@
+"""The plugin interface: what a harness or another extension implements, and nothing heavier than pluggy.
+
+A plugin is a module named by an entry point of the group `kg`. It implements the hooks it cares about with
+`hookimpl` and leaves the others to the defaults:
+
+    from kg_server import hookimpl
+    from kg_server.plugins import HarnessInfo
+
+    @hookimpl
+    def kg_harness() -> HarnessInfo:
+        return HarnessInfo(name="acme", title="Acme CLI")
+
+Every hook returns a description; none changes what it is given. The specifications, with their signatures, stand
+in `kg_server.plugins.specs`, and docs/reference/hooks.md explains each with an example.
+"""
+
+from kg_server.graph.units import Limit
+from kg_server.plugins.markers import GROUP, hookimpl, hookspec
+from kg_server.plugins.records import (
+    Compacted,
+    Event,
+    EventSource,
+    HarnessInfo,
+    Ignored,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+
+__all__ = [
+    "GROUP",
+    "Compacted",
+    "Event",
+    "EventSource",
+    "HarnessInfo",
+    "Ignored",
+    "Limit",
+    "Prompt",
+    "Reply",
+    "SessionEnd",
+    "SessionStart",
+    "ToolUse",
+    "hookimpl",
+    "hookspec",
+]

@@ -1,0 +1,53 @@
+"""The hook specifications. A hook is added by the change that first calls it; docs/reference/hooks.md has them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kg_server.plugins.markers import hookspec
+
+if TYPE_CHECKING:
+    from kg_server.graph.units import Limit
+    from kg_server.plugins.records import Event, EventSource, HarnessInfo, Reply, SessionStart
+
+
+@hookspec(firstresult=True)
+def kg_harness() -> HarnessInfo | None:
+    """Name the client that this plugin serves; leave it out in a plugin that serves none."""
+
+
+@hookspec(firstresult=True)
+def kg_detect_harness(source: EventSource) -> str | None:
+    """Answer the harness's name when `source` is certainly your client, else None.
+
+    Asked of every plugin, one by one, for each hook event and MCP call; the first name wins.
+    """
+
+
+@hookspec(firstresult=True)
+def kg_classify_payload(event: str, payload: Mapping[str, object]) -> Event | None:
+    """Turn the client's hook payload into an event; `event` is the name in the request's path.
+
+    Total on anything a client may send: a payload that is not understood gives None or `Ignored`, never an error.
+    """
+
+
+@hookspec(firstresult=True)
+def kg_typed_text(prompt: str) -> str | None:
+    """Answer the part of a prompt that a person typed; an empty text when none of it was."""
+
+
+@hookspec(firstresult=True)
+def kg_render_reply(event: Event, reply: Reply) -> Mapping[str, object] | None:
+    """Answer the JSON object that the client expects on its hook's standard output."""
+
+
+@hookspec(firstresult=True)
+def kg_preload_limit(event: SessionStart) -> Limit | None:
+    """Answer the most that one session-start reply may carry, in the unit that the client counts."""
+
+
+@hookspec(firstresult=True)
+def kg_reply_limit(event: Event) -> Limit | None:
+    """Answer the most that one hook reply other than the preload may carry, in the client's unit."""
