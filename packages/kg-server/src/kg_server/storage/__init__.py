@@ -1,0 +1,1 @@
+"""Files: atomic snapshots, the journal, the storage lock, the layout, the decision logs."""

@@ -1,0 +1,97 @@
+"""Who changed which entry when: the versions, tombstones and sequence number in a graph's `_meta`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypedDict, cast
+
+from kg_server.graph.model import Change, Kind
+
+
+class Version(TypedDict, total=False):
+    """State of an entry: how often it was written, when and by which session; `used_ts` its last real use."""
+
+    v: int
+    ts: float
+    session: str
+    used_ts: float
+
+
+class Tombstone(TypedDict, total=False):
+    """What is left of a deleted entry for `kg_sync`."""
+
+    ts: float
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """What one call changed: the unit of the journal, of undo and of what other sessions are told."""
+
+    seq: int
+    ts: float
+    session: str
+    changes: tuple[Change, ...]
+
+
+def entry_key(kind: Kind, key: str) -> str:
+    """The key of an entry in `versions` and `tombstones`."""
+    return f"{kind}:{key}"
+
+
+def versions(meta: dict[str, Any]) -> dict[str, Version]:
+    """The versions by entry key; created when absent."""
+    return cast("dict[str, Version]", meta.setdefault("versions", {}))
+
+
+def tombstones(meta: dict[str, Any]) -> dict[str, Tombstone]:
+    """The tombstones by entry key; created when absent."""
+    return cast("dict[str, Tombstone]", meta.setdefault("tombstones", {}))
+
+
+def version_of(meta: dict[str, Any], kind: Kind, key: str) -> int:
+    """How often an entry was written; 0 for one that never was."""
+    return versions(meta).get(entry_key(kind, key), {}).get("v", 0)
+
+
+def stamp(meta: dict[str, Any], entry: ChangeSet) -> None:
+    """Record a change set in `meta`; the same when it is made and when the journal is read back."""
+    for change in entry.changes:
+        _stamp_one(meta, change, entry)
+    meta["seq"] = entry.seq
+
+
+def _stamp_one(meta: dict[str, Any], change: Change, entry: ChangeSet) -> None:
+    name = entry_key(change.kind, change.key)
+    known = versions(meta)
+    if change.after is None:
+        known.pop(name, None)
+        tombstones(meta)[name] = {"ts": entry.ts, "session": entry.session}
+        return
+    tombstones(meta).pop(name, None)
+    if not content_changed(change):
+        return
+    before = known.get(name, {})
+    known[name] = {**before, "v": before.get("v", 0) + 1, "ts": entry.ts, "session": entry.session}
+
+
+def content_changed(change: Change) -> bool:
+    """Whether a change touches what people wrote; tiers, stamps and read times are not content."""
+    return _content(change.before) != _content(change.after)
+
+
+def _content(record: Any) -> dict[str, Any] | None:
+    if record is None:
+        return None
+    return {field: value for field, value in record.items() if not field.startswith("_")}
+
+
+def changed_since(meta: dict[str, Any], since: float, session: str) -> Iterable[tuple[str, Version]]:
+    """Entries that sessions other than `session` wrote after `since`, oldest first."""
+    found = [
+        (name, version)
+        for name, version in versions(meta).items()
+        if version.get("ts", 0.0) > since and version.get("session") != session
+    ]
+    return sorted(found, key=lambda item: (item[1].get("ts", 0.0), item[0]))

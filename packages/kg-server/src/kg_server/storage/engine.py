@@ -1,0 +1,37 @@
+"""What the server needs of a storage engine. JSON files are the engine that comes with it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Protocol
+
+from kg_server.graph.graph import Graph
+from kg_server.graph.versions import ChangeSet
+from kg_server.storage.layout import GraphKey
+from kg_server.storage.snapshot import GraphCopy
+
+
+class StorageBroken(Exception):
+    """A stored graph cannot be read; the text names the files and what to do. Nothing was overwritten."""
+
+
+class Storage(Protocol):
+    """Loads graphs, appends change sets durably, keeps snapshots."""
+
+    def load(self, key: GraphKey) -> Graph:
+        """The graph as last acknowledged; an empty one when nothing is stored. StorageBroken when unreadable."""
+
+    def exists(self, key: GraphKey) -> bool:
+        """Whether anything is stored for the graph."""
+
+    def append(self, key: GraphKey, entry: ChangeSet) -> Future[None]:
+        """Queue a change set; the future resolves when it is durable. Called in the order of `entry.seq`."""
+
+    def write_snapshot(self, key: GraphKey, copy: GraphCopy) -> None:
+        """Replace the stored snapshot."""
+
+    def project_slugs(self) -> dict[str, str]:
+        """Every stored project: slug → project path ('' when the store does not say)."""
+
+    def close(self) -> None:
+        """Finish what is queued and let go of all files."""

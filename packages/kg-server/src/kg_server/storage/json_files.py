@@ -1,0 +1,117 @@
+"""The storage engine that comes with the server: a JSON snapshot and a journal per graph."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kg_server.graph.graph import Graph
+from kg_server.graph.versions import ChangeSet
+from kg_server.storage import journal as journals
+from kg_server.storage import snapshot as snapshots
+from kg_server.storage.engine import StorageBroken
+from kg_server.storage.files import make_folder, write_atomic
+from kg_server.storage.journal import Journal
+from kg_server.storage.layout import GraphKey, Layout
+from kg_server.storage.snapshot import GraphCopy
+
+log = logging.getLogger(__name__)
+
+SEGMENT_BYTES = 1 << 20
+"""An open journal segment larger than this is closed at the next snapshot."""
+
+
+class JsonFiles:
+    """`Storage` in files below a root. `now` names the time that a damaged file is set aside with."""
+
+    def __init__(self, layout: Layout, journal: Journal | None = None, now: Callable[[], float] = time.time) -> None:
+        self.layout = layout
+        self._journal = journal or Journal()
+        self._now = now
+        make_folder(layout.root)
+
+    def load(self, key: GraphKey) -> Graph:
+        """Snapshot, or the one before it when it is damaged, plus the journal lines beyond it."""
+        graph = self._load_snapshot(key)
+        count = snapshots.replay(graph, self._journal_lines(key, graph.meta.get("seq", 0)))
+        if count:
+            log.info("%s: %d change(s) read back from the journal", key, count)
+        return graph
+
+    def exists(self, key: GraphKey) -> bool:
+        """Whether a snapshot or a journal lies there."""
+        return self.layout.snapshot(key).exists() or self.layout.journal(key).exists()
+
+    def append(self, key: GraphKey, entry: ChangeSet) -> Future[None]:
+        """See `Storage.append`."""
+        return self._journal.append(self.layout.journal(key), journals.encode(entry))
+
+    def write_snapshot(self, key: GraphKey, copy: GraphCopy) -> None:
+        """Write the graph file, then close the journal segment if it has grown large."""
+        target = self.layout.snapshot(key)
+        make_folder(target.parent)
+        write_atomic(target, snapshots.encode(copy), self.layout.previous(key))
+        segment = self.layout.journal(key)
+        if segment.exists() and segment.stat().st_size > SEGMENT_BYTES:
+            last = max((entry.seq for entry in journals.read(segment)), default=0)
+            self._journal.rotate(segment, self.layout.closed_journal(key, last)).result()
+
+    def project_slugs(self) -> dict[str, str]:
+        """See `Storage.project_slugs`."""
+        if not self.layout.projects.is_dir():
+            return {}
+        return {
+            folder.name: self._project_path(GraphKey("project", folder.name))
+            for folder in sorted(self.layout.projects.iterdir())
+            if (folder / "graph.json").exists()
+        }
+
+    def close(self) -> None:
+        """See `Storage.close`."""
+        self._journal.close()
+
+    def _project_path(self, key: GraphKey) -> str:
+        try:
+            content: Any = orjson.loads(self.layout.snapshot(key).read_bytes())
+            path = content["_meta"].get("project_path", "")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return ""
+        return path if isinstance(path, str) else ""
+
+    def _journal_lines(self, key: GraphKey, after: int) -> Iterator[ChangeSet]:
+        closed = [path for last, path in self.layout.closed_journals(key) if last > after]
+        return itertools.chain.from_iterable(journals.read(path) for path in [*closed, self.layout.journal(key)])
+
+    def _load_snapshot(self, key: GraphKey) -> Graph:
+        target, previous = self.layout.snapshot(key), self.layout.previous(key)
+        try:
+            return self._read(key, target)
+        except FileNotFoundError:
+            if not previous.exists():
+                return Graph(key.level)
+            problem = "is missing"
+        except ValueError as error:
+            problem = f"does not parse ({error})"
+        try:
+            graph = self._read(key, previous)
+        except (FileNotFoundError, ValueError) as error:
+            raise StorageBroken(
+                f"{target} {problem} and {previous} cannot be used either ({error}). Nothing was overwritten: "
+                f"put a good copy of the file in place (git or a backup), then restart the server"
+            ) from error
+        if target.exists():
+            aside = target.with_name(f"{target.name}.corrupt-{int(self._now())}")
+            target.rename(aside)
+            log.error("%s %s; kept as %s, %s is used instead", target, problem, aside, previous)
+        return graph
+
+    @staticmethod
+    def _read(key: GraphKey, path: Path) -> Graph:
+        return snapshots.decode(key.level, path.read_bytes())

@@ -1,0 +1,44 @@
+"""A decision log: JSON lines, appended without a sync, rotated by size."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+
+from kg_server.storage.files import FILE_MODE, make_folder, write_all
+
+log = logging.getLogger(__name__)
+
+
+class JsonLog:
+    """Appends one object a line; beyond `most` bytes the file becomes `<name>.prev` and a new one begins."""
+
+    def __init__(self, path: Path, most: int = 8 << 20) -> None:
+        self._path = path
+        self._most = most
+        self._lock = threading.Lock()
+
+    def write(self, entry: Mapping[str, object]) -> None:
+        """Append an entry; a failure is logged and never reaches the caller."""
+        try:
+            line = orjson.dumps(entry, default=str) + b"\n"
+            with self._lock:
+                self._append(line)
+        except (OSError, TypeError, ValueError) as error:
+            log.warning("%s: a decision was not logged: %s", self._path, error)
+
+    def _append(self, line: bytes) -> None:
+        make_folder(self._path.parent)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+        try:
+            write_all(descriptor, line)
+            full = os.fstat(descriptor).st_size > self._most
+        finally:
+            os.close(descriptor)
+        if full:
+            os.replace(self._path, self._path.with_name(self._path.name + ".prev"))

@@ -1,0 +1,45 @@
+"""One server per storage folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import filelock
+
+from kg_server.storage.files import make_folder
+
+
+class StorageInUse(Exception):
+    """Another server holds the storage folder; the text says which."""
+
+
+class StorageLock:
+    """An exclusive lock on a storage folder, held until `release` or the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        make_folder(path.parent)
+        self._lock = filelock.FileLock(path, blocking=False, mode=0o600)
+        self._holder = path.with_name(path.name + ".holder")
+        try:
+            self._lock.acquire()
+        except filelock.Timeout:
+            raise StorageInUse(
+                f"{path.parent} is in use by another server{self._held_by()}; "
+                "stop that one with `kg stop`, or give this one another folder with KG_STORAGE_ROOT"
+            ) from None
+
+    def announce(self, port: int) -> None:
+        """Leave word of who holds the lock, for the message that a second server gives."""
+        self._holder.write_text(f"process {os.getpid()} on port {port}", encoding="utf-8")
+
+    def release(self) -> None:
+        """Let the folder go."""
+        self._holder.unlink(missing_ok=True)
+        self._lock.release()
+
+    def _held_by(self) -> str:
+        try:
+            return f" ({self._holder.read_text(encoding='utf-8')})"
+        except OSError:
+            return ""
