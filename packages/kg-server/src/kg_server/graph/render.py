@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kg_server.graph.graph import Graph
 from kg_server.graph.lines import (
@@ -22,10 +22,14 @@ from kg_server.graph.model import Edge, Node, key_of, tier
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A rendered line; `shows` is the id of the node whose whole gist it shows, if it shows one."""
+    """A rendered line, and what its delivery tells the reader.
+
+    `gist_of` is the node whose whole gist the line shows; `ends` the node whose whole block ends with it.
+    """
 
     text: str
-    shows: str | None = None
+    gist_of: Node | None = None
+    ends: Node | None = None
 
 
 def level_lines(graph: Graph, preloaded: Collection[str] = ()) -> list[Line]:
@@ -50,7 +54,7 @@ def active_lines(graph: Graph, order: Iterable[str], preloaded: Collection[str] 
         if name in preloaded:
             yield Line(preloaded_line(node))
         else:
-            yield Line(active_line(node), None if is_cut(node) else name)
+            yield Line(active_line(node), None if is_cut(node) else node)
         for edge in graph.live_edges(name):
             key = key_of(edge)
             if key not in cited:
@@ -66,7 +70,7 @@ def partial_lines(graph: Graph, chosen: Collection[str]) -> list[Line]:
         if name not in chosen:
             continue
         node = graph.nodes[name]
-        lines.append(Line(active_line(node), None if is_cut(node) else name))
+        lines.append(Line(active_line(node), None if is_cut(node) else node))
         for edge in graph.live_edges(name):
             key = key_of(edge)
             if key not in cited and edge["from"] in chosen and edge["to"] in chosen:
@@ -92,7 +96,7 @@ def node_block(graph: Graph, node: Node, state: str = "") -> list[Line]:
     lock = ", locked" if node.get("locked") else ""
     lines = [
         Line(f"▸ {name} ({graph.level}, {state or tier(node)}{lock})"),
-        Line(f"  gist: {node['gist']}", name),
+        Line(f"  gist: {node['gist']}", node),
     ]
     notes = node.get("notes", [])
     if notes:
@@ -105,6 +109,7 @@ def node_block(graph: Graph, node: Node, state: str = "") -> list[Line]:
     if edges:
         lines.append(Line("  edges:"))
         lines.extend(Line(edge_text) for edge in edges for edge_text in _edge_block(edge))
+    lines[-1] = replace(lines[-1], ends=node)
     return lines
 
 

@@ -82,7 +82,7 @@ class Journal:
     """Appends lines to journal files. `append` returns at once; its future resolves when the line is on disk."""
 
     def __init__(self, sync: Callable[[int], None] | None = None) -> None:
-        self._sync = sync or getattr(os, "fdatasync", os.fsync)
+        self._sync = sync or (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._open: dict[Path, int] = {}
         self._torn: set[Path] = set()

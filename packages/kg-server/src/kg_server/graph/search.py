@@ -1,0 +1,79 @@
+"""One question to one or more graphs: what they hold on it, and how the hits hang together."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kg_server.graph.graph import Graph
+from kg_server.graph.index import Hit, Term
+from kg_server.graph.model import Edge, Node, key_of, other_end, tier
+
+CONNECTOR_HOPS = 3
+"""Two hits are joined when at most this many edges lie between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit with the graph that holds it."""
+
+    graph: Graph
+    hit: Hit
+
+    @property
+    def node(self) -> Node:
+        """The node found."""
+        return self.graph.nodes[self.hit.id]
+
+
+def search(graphs: Iterable[Graph], terms: Sequence[Term]) -> list[Found]:
+    """All hits of the graphs, best first; retired nodes are left out. Ties stand by level and id."""
+    found = [Found(graph, hit) for graph in graphs for hit in graph.index.rank(terms)]
+    found = [one for one in found if tier(one.node) != "retired"]
+    return sorted(found, key=lambda one: (-one.hit.score, one.graph.level, one.hit.id))
+
+
+def connections(graph: Graph, names: Sequence[str]) -> tuple[list[str], list[Edge]]:
+    """Nodes that join the named ones over a short way, and the edges among all of these."""
+    joined = list(dict.fromkeys(names))
+    connectors: list[str] = []
+    for start in joined:
+        for name in _way(graph, start, {other for other in joined if other > start}):
+            if name not in joined and name not in connectors:
+                connectors.append(name)
+    members = {*joined, *connectors}
+    edges: dict[str, Edge] = {}
+    for name in [*joined, *connectors]:
+        for edge in graph.adjacency.of(name):
+            if edge["from"] in members and edge["to"] in members:
+                edges[key_of(edge)] = edge
+    return connectors, [edges[key] for key in sorted(edges)]
+
+
+def _way(graph: Graph, start: str, goals: set[str]) -> list[str]:
+    """The inner nodes of the shortest ways from `start` to each goal within reach."""
+    came: dict[str, str] = {start: ""}
+    queue = deque([(start, 0)])
+    inner: list[str] = []
+    while queue:
+        name, hops = queue.popleft()
+        if name in goals:
+            inner.extend(_inner(name, came))
+        if hops == CONNECTOR_HOPS:
+            continue
+        for edge in graph.adjacency.of(name):
+            near = other_end(edge, name)
+            if near not in came and near in graph.nodes:
+                came[near] = name
+                queue.append((near, hops + 1))
+    return inner
+
+
+def _inner(goal: str, came: dict[str, str]) -> list[str]:
+    names = []
+    name = came[goal]
+    while came[name]:
+        names.append(name)
+        name = came[name]
+    return names

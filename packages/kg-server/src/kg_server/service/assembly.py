@@ -1,0 +1,32 @@
+"""Puts the parts of a running server together."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from pathlib import Path
+
+from kg_server.plugins.manager import installed
+from kg_server.service.context import Context
+from kg_server.service.memory import Memory
+from kg_server.service.projects import Projects
+from kg_server.service.sessions import Sessions
+from kg_server.settings import Settings
+from kg_server.storage.json_files import JsonFiles
+from kg_server.storage.jsonlog import JsonLog
+from kg_server.storage.layout import USER, Layout
+
+
+def assemble(settings: Settings, layout: Layout) -> Context:
+    """The context that `settings` describe, with the user graph loaded."""
+    storage = JsonFiles(layout)
+    memory = Memory(storage, time.time)
+    memory.graph(USER)
+    return Context(
+        memory=memory,
+        sessions=Sessions(layout.sessions, time.time, lambda: secrets.token_hex(4)),
+        projects=Projects(storage, Path.home(), settings.project_roots),
+        plugins=installed(settings.plugins, settings.blocked_plugins),
+        recall_log=JsonLog(layout.recall_log),
+        now=time.time,
+    )

@@ -1,0 +1,113 @@
+"""Which project a folder belongs to, and the slug its graph is stored under."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from kg_server.graph.errors import InvalidEntry
+from kg_server.graph.names import shown
+from kg_server.storage.engine import Storage
+from kg_server.storage.layout import GraphKey
+
+_NOT_PLAIN = re.compile(r"[^\w.-]+")
+_SYSTEM = frozenset(("/", "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/usr", "/var"))
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A code base: its root folder and the key of its graph."""
+
+    path: Path
+    key: GraphKey
+
+
+class Projects:
+    """Maps folders to projects. Two roots never share a slug, one root never has two."""
+
+    def __init__(self, storage: Storage, home: Path, roots: tuple[Path, ...] = ()) -> None:
+        self._storage = storage
+        self._home = _real(home)
+        self._roots = tuple(_real(root) for root in roots)
+        self._lock = threading.Lock()
+        self._slugs: dict[str, str] | None = None
+
+    def of(self, cwd: str) -> Project | None:
+        """The project of a folder; None where memory is the user's alone. InvalidEntry for no usable folder."""
+        folder = checked_folder(cwd)
+        root = project_root(folder)
+        if root == self._home:  # a home kept in git does not make one project of all that lies in it
+            root = folder
+        if self._user_only(root) and self._known_slug(root) is None:
+            return None
+        return Project(root, GraphKey("project", self._slug(root)))
+
+    def _user_only(self, root: Path) -> bool:
+        if root == self._home or str(root) in _SYSTEM or root == _real(Path(tempfile.gettempdir())):
+            return True
+        return bool(self._roots) and not any(root.is_relative_to(allowed) for allowed in self._roots)
+
+    def _known_slug(self, root: Path) -> str | None:
+        with self._lock:
+            return next((slug for slug, path in self._index().items() if path == str(root)), None)
+
+    def _slug(self, root: Path) -> str:
+        known = self._known_slug(root)
+        if known is not None:
+            return known
+        name = _NOT_PLAIN.sub("-", root.name).strip(".-") or "project"
+        with self._lock:
+            taken = self._index()
+            if name in taken:
+                name = f"{name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
+            taken[name] = str(root)
+        return name
+
+    def _index(self) -> dict[str, str]:
+        if self._slugs is None:
+            self._slugs = dict(self._storage.project_slugs())
+        return self._slugs
+
+
+def checked_folder(cwd: str) -> Path:
+    """The folder with links resolved, or InvalidEntry that says what is wrong with it."""
+    if "\0" in cwd:
+        raise InvalidEntry("cwd holds a NUL character; send the absolute path of the project's folder")
+    path = Path(cwd)
+    if not path.is_absolute():
+        raise InvalidEntry(f"cwd {shown(cwd)} is not absolute; send the absolute path of the project's folder")
+    if not path.is_dir():
+        raise InvalidEntry(f"cwd {shown(cwd)} is not an existing folder; send the project's folder as it is now")
+    return _real(path)
+
+
+def project_root(folder: Path) -> Path:
+    """The root of the git work tree that `folder` lies in (of a linked one: its main checkout), else the folder."""
+    for candidate in (folder, *folder.parents):
+        marker = candidate / ".git"
+        if marker.is_dir():
+            return candidate
+        if marker.is_file():
+            return _main_checkout(marker) or candidate
+    return folder
+
+
+def _main_checkout(marker: Path) -> Path | None:
+    try:
+        word, _, target = marker.read_text(encoding="utf-8").strip().partition(": ")
+    except (OSError, UnicodeDecodeError):
+        return None
+    admin = marker.parent / target
+    if word != "gitdir" or admin.parent.name != "worktrees":
+        return None
+    main = _real(admin.parent.parent)
+    return main.parent if main.name == ".git" and main.is_dir() else None
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))

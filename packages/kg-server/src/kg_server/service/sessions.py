@@ -1,0 +1,184 @@
+"""Sessions: who is talking, about which project, and what has been in front of that model."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kg_server.graph import limits
+from kg_server.graph.model import Level, Node
+from kg_server.storage.files import write_atomic
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class View:
+    """What a session last saw of a node: its version then, and whether it was shown whole."""
+
+    version: int
+    whole: bool = False
+
+
+@dataclass(slots=True)
+class Session:
+    """One conversation with one model. `seen` and `viewed` are keyed by `level:id`."""
+
+    id: str
+    start_ts: float
+    last_activity: float
+    project_path: str = ""
+    slug: str = ""
+    harness: str = ""
+    client_session: str = ""
+    seen: dict[str, int] = field(default_factory=dict)
+    viewed: dict[str, View] = field(default_factory=dict)
+    preloaded: list[str] = field(default_factory=list)
+    full_read_ts: float = 0.0
+    synced_ts: float = 0.0
+    maintenance: bool = False
+
+    def has_seen(self, level: Level, node: Node) -> bool:
+        """Whether this version of the node's gist was delivered to the session."""
+        return self.seen.get(entry(level, node["id"])) == _mark(node)
+
+    def saw(self, level: Level, node: Node, version: int) -> None:
+        """Record that the node's gist was delivered."""
+        key = entry(level, node["id"])
+        self.seen[key] = _mark(node)
+        view = self.viewed.get(key)
+        whole = view is not None and view.whole and view.version == version
+        self.viewed[key] = View(version, whole)
+
+    def read(self, level: Level, node: Node, version: int) -> None:
+        """Record that the node was delivered whole: gist, notes and touches."""
+        self.seen[entry(level, node["id"])] = _mark(node)
+        self.viewed[entry(level, node["id"])] = View(version, whole=True)
+
+    def forget_context(self) -> None:
+        """After a compaction: nothing counts as seen any more; view times stay, a stale write is still stale."""
+        self.seen.clear()
+        self.preloaded.clear()
+        self.full_read_ts = 0.0
+
+
+def entry(level: Level, name: str) -> str:
+    """The key of a node in a session's records."""
+    return f"{level}:{name}"
+
+
+def _mark(node: Node) -> int:
+    return zlib.crc32(node["gist"].encode("utf-8", "surrogatepass"))
+
+
+class Sessions:
+    """The registry, with a lock of its own; kept in `sessions.json`."""
+
+    def __init__(self, path: Path, now: Callable[[], float], new_id: Callable[[], str]) -> None:
+        self._path = path
+        self._now = now
+        self._new_id = new_id
+        self._lock = threading.RLock()
+        self._sessions: dict[str, Session] = {s.id: s for s in _load(path)}
+        self._changed = False
+
+    def open(self, project_path: str, slug: str, harness: str, client_session: str = "") -> Session:
+        """A new session, on disk before it is used."""
+        with self._lock:
+            now = self._now()
+            name = self._new_id()
+            while name in self._sessions:
+                name = self._new_id()
+            session = Session(name, now, now, project_path, slug, harness, client_session, synced_ts=now)
+            self._sessions[name] = session
+            self.save()
+            return session
+
+    def get(self, name: str) -> Session | None:
+        """A live session by id."""
+        with self._lock:
+            session = self._sessions.get(name)
+            if session is None or self._expired(session):
+                return None
+            return session
+
+    def of_client(self, harness: str, client_session: str) -> Session | None:
+        """The live session bound to a client's own session id."""
+        if not client_session:
+            return None
+        with self._lock:
+            bound = (
+                s
+                for s in self._sessions.values()
+                if s.client_session == client_session and s.harness == harness and not self._expired(s)
+            )
+            return max(bound, key=lambda s: s.start_ts, default=None)
+
+    def bind(self, session: Session, *, project_path: str = "", slug: str = "", client_session: str = "") -> None:
+        """Attach a project or a client session to a session that has none yet."""
+        with self._lock:
+            session.project_path = session.project_path or project_path
+            session.slug = session.slug or slug
+            session.client_session = session.client_session or client_session
+            self.save()
+
+    def active(self, session: Session) -> None:
+        """Note that the session just did something."""
+        session.last_activity = self._now()
+        self._changed = True
+
+    def live(self) -> list[Session]:
+        """Sessions that have not expired."""
+        with self._lock:
+            return [s for s in self._sessions.values() if not self._expired(s)]
+
+    def save_changed(self) -> None:
+        """Write the registry when it changed since the last time; drop records past their keeping."""
+        with self._lock:
+            oldest = self._now() - limits.SESSION_TTL_S - limits.SESSION_KEPT_S
+            gone = [name for name, s in self._sessions.items() if s.last_activity < oldest]
+            for name in gone:
+                del self._sessions[name]
+            if gone or self._changed:
+                self.save()
+
+    def save(self) -> None:
+        """Write the registry now; a failure is logged and tried again with the next tick."""
+        with self._lock:
+            self._changed = True
+            content = {s.id: dataclasses.asdict(s) for s in self._sessions.values()}
+            try:
+                write_atomic(self._path, [orjson.dumps(content, option=orjson.OPT_INDENT_2)])
+            except OSError as error:
+                log.error("%s: sessions not written: %s", self._path, error)
+            else:
+                self._changed = False
+
+    def _expired(self, session: Session) -> bool:
+        return self._now() - session.last_activity > limits.SESSION_TTL_S
+
+
+def _load(path: Path) -> Iterable[Session]:
+    try:
+        content: Any = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return
+    except ValueError as error:
+        log.error("%s does not parse (%s); running conversations open new sessions", path, error)
+        return
+    known = {f.name for f in dataclasses.fields(Session)}
+    for name, record in content.items() if isinstance(content, dict) else ():
+        try:
+            fields = {key: value for key, value in record.items() if key in known}
+            fields["viewed"] = {key: View(**view) for key, view in fields.get("viewed", {}).items()}
+            yield Session(**{"last_activity": fields["start_ts"], **fields, "id": name})
+        except (TypeError, KeyError, AttributeError) as error:
+            log.warning("%s: session %s was left out: %r", path, name, error)

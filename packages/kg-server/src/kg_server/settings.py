@@ -1,0 +1,121 @@
+"""Every setting the server reads from its environment, checked at start. docs/reference/settings.md lists them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kg_shim import state
+
+
+class InvalidSetting(Exception):
+    """A variable holds something that cannot be meant; the text names it, its value and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable: how its text is read, and its line in the reference."""
+
+    name: str
+    field: str
+    default: str
+    read: Callable[[str], Any]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a server, read once."""
+
+    storage_root: Path
+    state_folder: Path
+    host: str
+    port: int
+    token_file: Path | None
+    save_interval_s: float
+    log_level: str
+    plugins: tuple[str, ...] | None
+    blocked_plugins: tuple[str, ...]
+    trace_hooks: bool
+    project_roots: tuple[Path, ...]
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser().absolute()
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 < port < 65_536:
+        raise ValueError("a port is a whole number from 1 to 65535")
+    return port
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0.1 <= seconds <= 86_400:
+        raise ValueError("seconds from 0.1 to 86400")
+    return seconds
+
+
+def _level(text: str) -> str:
+    name = text.upper()
+    if name not in ("DEBUG", "INFO", "WARNING", "ERROR"):
+        raise ValueError("one of DEBUG, INFO, WARNING, ERROR")
+    return name
+
+
+def _flag(text: str) -> bool:
+    word = text.lower()
+    if word not in ("0", "1", "on", "off", "true", "false", "yes", "no"):
+        raise ValueError("1 or 0")
+    return word in ("1", "on", "true", "yes")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _allow_list(text: str) -> tuple[str, ...] | None:
+    return _names(text) if text else None
+
+
+def _optional_path(text: str) -> Path | None:
+    return _path(text) if text else None
+
+
+def _paths(text: str) -> tuple[Path, ...]:
+    return tuple(_path(part) for part in text.split(os.pathsep) if part)
+
+
+VARIABLES: tuple[Variable, ...] = (
+    Variable("KG_STORAGE_ROOT", "storage_root", "~/.knowledge-graph", _path, "Folder of all memory files."),
+    Variable("KG_HTTP_HOST", "host", "127.0.0.1", str, "Address the server listens on; loopback only."),
+    Variable("KG_HTTP_PORT", "port", str(state.DEFAULT_PORT), _port, "Port the server listens on."),
+    Variable("KG_TOKEN_FILE", "token_file", "", _optional_path, "File with a token of your own; default: a new one."),
+    Variable("KG_SAVE_INTERVAL", "save_interval_s", "30", _seconds, "Seconds between snapshots of changed graphs."),
+    Variable("KG_LOG_LEVEL", "log_level", "INFO", _level, "DEBUG, INFO, WARNING or ERROR."),
+    Variable("KG_PLUGINS", "plugins", "", _allow_list, "Exactly these plugins, comma-separated; default: all."),
+    Variable("KG_BLOCK_PLUGINS", "blocked_plugins", "", _names, "Plugins to leave out, comma-separated."),
+    Variable("KG_TRACE_HOOKS", "trace_hooks", "0", _flag, "1 logs every plugin hook call."),
+    Variable("KG_PROJECT_ROOTS", "project_roots", "", _paths, "Folders that projects must lie in; default: any."),
+)
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings in `environ`; InvalidSetting for one that cannot be used. Empty variables count as unset."""
+    values: dict[str, Any] = {}
+    for variable in VARIABLES:
+        text = environ.get(variable.name, "").strip() or variable.default
+        try:
+            values[variable.field] = variable.read(text)
+        except ValueError as error:
+            raise InvalidSetting(
+                f"{variable.name}={text!r} cannot be used: {error}. {variable.meaning} Change it or unset it."
+            ) from None
+    if values["host"] not in ("127.0.0.1", "localhost", "::1"):
+        raise InvalidSetting(f"KG_HTTP_HOST={values['host']!r} cannot be used: this version serves loopback only.")
+    return Settings(state_folder=Path(state.state_folder(environ)), **values)

@@ -1,0 +1,47 @@
+"""Tool arguments against their schema, with errors that name the field and never echo its content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from kg_server.tools.schemas import BY_NAME
+
+
+def problem(tool: str, arguments: Mapping[str, Any]) -> str:
+    """What is wrong with the arguments, in one sentence; empty when nothing is."""
+    errors = sorted(
+        _validator(tool).iter_errors(arguments), key=lambda error: (list(map(str, error.path)), error.validator)
+    )
+    if not errors:
+        return ""
+    return f"Input validation error in {tool}: {'; '.join(dict.fromkeys(_sentence(error) for error in errors))}"
+
+
+@cache
+def _validator(tool: str) -> Draft202012Validator:
+    return Draft202012Validator(BY_NAME[tool].schema)
+
+
+def _sentence(error: ValidationError) -> str:
+    field = ".".join(str(step) for step in error.path) or "the arguments"
+    wanted: Any = error.validator_value
+    sent: Any = error.instance
+    schema: Any = error.schema
+    match error.validator:
+        case "required":
+            return f"{', '.join(name for name in wanted if name not in sent)} missing"
+        case "additionalProperties":
+            known = schema["properties"]
+            unknown = [str(name)[:40] for name in sent if name not in known]
+            return f"unknown field {', '.join(unknown)} (known: {', '.join(known)})"
+        case "type":
+            return f"{field} must be of type {wanted}"
+        case "enum":
+            return f"{field} must be one of {', '.join(map(str, wanted))}"
+        case other:
+            return f"{field} breaks the rule {other}"

@@ -1,0 +1,110 @@
+"""The server process: lock, socket, then the app. Nothing heavy is imported before the socket listens."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import sys
+import time
+from pathlib import Path
+
+from kg_shim import state
+
+from kg_server.settings import Settings
+from kg_server.storage.files import make_folder, write_atomic
+from kg_server.storage.layout import Layout
+from kg_server.storage.lock import StorageInUse, StorageLock
+
+log = logging.getLogger(__name__)
+
+
+class PortTaken(Exception):
+    """Another process listens on the port; the text says what to do."""
+
+
+def serve(settings: Settings) -> None:
+    """Serve until a stop signal. StorageInUse or PortTaken when it cannot begin."""
+    layout = Layout(settings.storage_root)
+    lock = StorageLock(layout.lock)
+    try:
+        listener = listen(settings.host, settings.port)
+        lock.announce(settings.port)
+        _run(settings, layout, listener)
+    finally:
+        lock.release()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket: from here on no client is refused."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named because asyncio turns Nagle's delay off only on sockets that say TCP.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    if os.name != "nt":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(512)
+    except OSError as error:
+        listener.close()
+        raise PortTaken(
+            f"port {port} on {host} cannot be used ({error.strerror}): another program listens there. "
+            "Stop it, or choose another port with KG_HTTP_PORT (the same for your clients)"
+        ) from None
+    return listener
+
+
+def _run(settings: Settings, layout: Layout, listener: socket.socket) -> None:
+    import uvicorn
+
+    from kg_server.service.assembly import assemble
+    from kg_server.web.app import create_app
+
+    context = assemble(settings, layout)
+    token = _token(settings.token_file)
+    endpoint = settings.state_folder / state.ENDPOINT_FILE
+
+    def started() -> None:
+        make_folder(settings.state_folder)
+        write_atomic(endpoint, [f"{settings.port} {token}\n".encode()])
+        log.info("serving %s on port %d, process %d", settings.storage_root, settings.port, os.getpid())
+
+    app = create_app(context, settings, token, started=started, stopped=lambda: endpoint.unlink(missing_ok=True))
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=5,
+        server_header=False,
+        loop="asyncio" if sys.platform == "win32" else "uvloop",
+        http="httptools",
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _token(file: Path | None) -> str:
+    if file is None:
+        return secrets.token_urlsafe(32)
+    return file.read_text(encoding="utf-8").strip()
+
+
+def main() -> int:
+    """Entry of the server process: reads the environment, serves, returns the exit status."""
+    from kg_server.settings import InvalidSetting, read_settings
+
+    try:
+        settings = read_settings(os.environ)
+        logging.basicConfig(
+            level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
+        )
+        logging.Formatter.converter = time.gmtime
+        if settings.trace_hooks:
+            logging.getLogger("kg_server.hooks").setLevel(logging.DEBUG)
+        serve(settings)
+    except (InvalidSetting, StorageInUse, PortTaken, OSError) as error:
+        print(f"kg: {error}", file=sys.stderr)
+        return 1
+    return 0
