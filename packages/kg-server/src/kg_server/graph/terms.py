@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from kg_server.graph.stopwords import STOP_WORDS
@@ -26,7 +26,7 @@ def words(text: str) -> Iterator[list[str]]:
 
 def is_stop_word(term: str) -> bool:
     """Whether a term is too common in a language to say what a text is about."""
-    return term in STOP_WORDS
+    return term in _stop_terms()
 
 
 def looks_secret(term: str) -> bool:
@@ -69,6 +69,11 @@ def _pairs(run: str) -> list[str]:
     if len(run) == 1:
         return [run]
     return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    return STOP_WORDS | {stem(word) for word in STOP_WORDS}
 
 
 @lru_cache(maxsize=50_000)

@@ -34,12 +34,12 @@ def answer(context: Context, harness: HarnessView, event: Event) -> Reply:
 
 def _start(context: Context, harness: HarnessView, event: SessionStart) -> Reply:
     session = context.sessions.of_client(harness.info.name, event.client_session)
-    if session is not None and event.kind not in ("clear", "compact"):
-        return Reply(context=_continuity(session))
     if session is None or event.kind == "clear":
         session = _open(context, harness, event)
-    else:
+    elif event.kind == "compact":
         session.forget_context()
+    elif session.preloaded_ts or session.full_read_ts:
+        return Reply(context=_continuity(session))
     text, message = preload(context, session, harness.preload_limit(event))
     return Reply(text, message)
 

@@ -36,6 +36,7 @@ def preload(context: Context, session: Session, limit: Limit) -> tuple[str, str]
             text, lines = _compose(graphs, chosen, session)
         for graph in graphs:
             context.delivered(session, graph, lines[graph.level])
+        session.preloaded_ts = context.now()
         session.preloaded = [entry(one.graph.level, one.name) for one in chosen]
         total = sum(graph.counts()[0] for graph in graphs)
     context.sessions.save()

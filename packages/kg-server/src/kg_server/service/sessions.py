@@ -42,6 +42,7 @@ class Session:
     seen: dict[str, int] = field(default_factory=dict)
     viewed: dict[str, View] = field(default_factory=dict)
     preloaded: list[str] = field(default_factory=list)
+    preloaded_ts: float = 0.0
     full_read_ts: float = 0.0
     synced_ts: float = 0.0
     maintenance: bool = False
@@ -67,6 +68,7 @@ class Session:
         """After a compaction: nothing counts as seen any more; view times stay, a stale write is still stale."""
         self.seen.clear()
         self.preloaded.clear()
+        self.preloaded_ts = 0.0
         self.full_read_ts = 0.0
 
 

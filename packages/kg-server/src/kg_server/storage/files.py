@@ -12,7 +12,9 @@ FILE_MODE, FOLDER_MODE = 0o600, 0o700
 
 def make_folder(folder: Path) -> None:
     """Create a folder and its parents, readable by the user alone; an existing one is left as it is."""
-    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    if not folder.parent.exists():
+        make_folder(folder.parent)
+    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
 
 
 def write_atomic(target: Path, parts: Iterable[bytes], previous: Path | None = None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import filelock
 
-from kg_server.storage.files import make_folder
+from kg_server.storage.files import FILE_MODE, make_folder, write_atomic
 
 
 class StorageInUse(Exception):
@@ -19,7 +19,7 @@ class StorageLock:
 
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
-        self._lock = filelock.FileLock(path, blocking=False, mode=0o600)
+        self._lock = filelock.FileLock(path, blocking=False, mode=FILE_MODE)
         self._holder = path.with_name(path.name + ".holder")
         try:
             self._lock.acquire()
@@ -31,7 +31,7 @@ class StorageLock:
 
     def announce(self, port: int) -> None:
         """Leave word of who holds the lock, for the message that a second server gives."""
-        self._holder.write_text(f"process {os.getpid()} on port {port}", encoding="utf-8")
+        write_atomic(self._holder, [f"process {os.getpid()} on port {port}".encode()])
 
     def release(self) -> None:
         """Let the folder go."""

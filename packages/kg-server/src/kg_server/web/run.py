@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import sys
-import time
+import threading
 from pathlib import Path
 
 from kg_shim import state
@@ -18,6 +18,9 @@ from kg_server.storage.layout import Layout
 from kg_server.storage.lock import StorageInUse, StorageLock
 
 log = logging.getLogger(__name__)
+
+
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class PortTaken(Exception):
@@ -67,10 +70,15 @@ def _run(settings: Settings, layout: Layout, listener: socket.socket) -> None:
 
     def started() -> None:
         make_folder(settings.state_folder)
+        threading.Thread(target=write_pid, args=(settings.state_folder,), name="kg-pid").start()
         write_atomic(endpoint, [f"{settings.port} {token}\n".encode()])
         log.info("serving %s on port %d, process %d", settings.storage_root, settings.port, os.getpid())
 
-    app = create_app(context, settings, token, started=started, stopped=lambda: endpoint.unlink(missing_ok=True))
+    def stopped() -> None:
+        endpoint.unlink(missing_ok=True)
+        (settings.state_folder / state.PID_FILE).unlink(missing_ok=True)
+
+    app = create_app(context, settings, token, started=started, stopped=stopped)
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -85,10 +93,26 @@ def _run(settings: Settings, layout: Layout, listener: socket.socket) -> None:
     uvicorn.Server(config).run(sockets=[listener])
 
 
+def write_pid(folder: Path) -> None:
+    """Leave pid and start time in the state folder: a pid alone may be another process's by the time it is read."""
+    import psutil
+
+    process = psutil.Process()
+    write_atomic(folder / state.PID_FILE, [f"{process.pid} {process.create_time():.2f}\n".encode()])
+
+
 def _token(file: Path | None) -> str:
     if file is None:
         return secrets.token_urlsafe(32)
     return file.read_text(encoding="utf-8").strip()
+
+
+def _quiet_libraries(settings: Settings) -> None:
+    """Libraries speak when something is wrong; `kg_server.hooks` only when asked for."""
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    if settings.trace_hooks:
+        logging.getLogger("kg_server.hooks").setLevel(logging.DEBUG)
 
 
 def main() -> int:
@@ -97,12 +121,8 @@ def main() -> int:
 
     try:
         settings = read_settings(os.environ)
-        logging.basicConfig(
-            level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
-        )
-        logging.Formatter.converter = time.gmtime
-        if settings.trace_hooks:
-            logging.getLogger("kg_server.hooks").setLevel(logging.DEBUG)
+        logging.basicConfig(level=settings.log_level, format=LOG_FORMAT, stream=sys.stderr)
+        _quiet_libraries(settings)
         serve(settings)
     except (InvalidSetting, StorageInUse, PortTaken, OSError) as error:
         print(f"kg: {error}", file=sys.stderr)
