@@ -15,6 +15,7 @@ from kg_harness_claude.detection import NAME, is_claude_code
 from kg_harness_claude.events import classify
 from kg_harness_claude.prompt_text import typed_text
 from kg_harness_claude.reply import render
+from kg_harness_claude.samples import sample_payload
 
 REPLY_LIMIT = Limit(9_500, "utf16")
 """Claude Code keeps 10,000 UTF-16 units of one hook's output and swaps anything longer for a 2,000 unit excerpt."""
@@ -60,3 +61,9 @@ def kg_preload_limit() -> Limit:
 def kg_reply_limit() -> Limit:
     """How much any other hook reply may carry: the client counts all of them alike."""
     return REPLY_LIMIT
+
+
+@hookimpl
+def kg_sample_payload(event: Event) -> tuple[str, Mapping[str, object]] | None:
+    """A recorded payload filled in so that it tells of `event`."""
+    return sample_payload(event)

@@ -48,16 +48,18 @@ def _path(text: str) -> Path:
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 < port < 65_536:
+    if not text.isdecimal() or not 0 < int(text) < 65_536:
         raise ValueError("a port is a whole number from 1 to 65535")
-    return port
+    return int(text)
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
     if not 0.1 <= seconds <= 86_400:
-        raise ValueError("seconds from 0.1 to 86400")
+        raise ValueError("give a number of seconds from 0.1 to 86400")
     return seconds
 
 

@@ -110,6 +110,10 @@ class HarnessView:
         """See `kg_reply_limit`."""
         return self._first("kg_reply_limit", event=event) or defaults.REPLY_LIMIT
 
+    def sample_payload(self, event: Event) -> tuple[str, JsonObject] | None:
+        """See `kg_sample_payload`."""
+        return self._first("kg_sample_payload", event=event)  # type: ignore[no-any-return]
+
     def _first(self, hook: str, **arguments: Any) -> Any:
         for _, answer in _answers(self.manager, hook, **arguments):
             return answer

@@ -51,3 +51,11 @@ def kg_preload_limit(event: SessionStart) -> Limit | None:
 @hookspec(firstresult=True)
 def kg_reply_limit(event: Event) -> Limit | None:
     """Answer the most that one hook reply other than the preload may carry, in the client's unit."""
+
+
+@hookspec(firstresult=True)
+def kg_sample_payload(event: Event) -> tuple[str, Mapping[str, object]] | None:
+    """Answer the hook name and a payload as your client sends it that `kg_classify_payload` turns into `event`.
+
+    Made from a recorded payload; the demo plays it, and it is what a self-check of the plugin sends.
+    """

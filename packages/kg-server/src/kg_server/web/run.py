@@ -34,7 +34,7 @@ def serve(settings: Settings) -> None:
     try:
         listener = listen(settings.host, settings.port)
         lock.announce(settings.port)
-        _run(settings, layout, listener)
+        _run(settings, layout, lock, listener)
     finally:
         lock.release()
 
@@ -58,7 +58,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _run(settings: Settings, layout: Layout, listener: socket.socket) -> None:
+def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket.socket) -> None:
     import uvicorn
 
     from kg_server.service.assembly import assemble
@@ -77,6 +77,7 @@ def _run(settings: Settings, layout: Layout, listener: socket.socket) -> None:
     def stopped() -> None:
         endpoint.unlink(missing_ok=True)
         (settings.state_folder / state.PID_FILE).unlink(missing_ok=True)
+        lock.release()  # here, as uvicorn ends the process with its stop signal once run() is left
 
     app = create_app(context, settings, token, started=started, stopped=stopped)
     config = uvicorn.Config(
