@@ -157,9 +157,9 @@ def test_recorded_prompts_give_what_was_typed(payload: Recorded) -> None:
     assert typed_text(str(payload("UserPromptSubmit")["prompt"])).startswith("Do the thing")
 
 
-def test_columns_fold_blanks_and_count_wide_characters_twice() -> None:
-    assert columns("  a \n b ") == 3
-    assert columns("缓存 a") == 6
+def test_columns_leave_out_blanks_and_count_wide_characters_twice() -> None:
+    assert columns("  a \n b ") == 2
+    assert columns("缓存 a") == 5
 
 
 WORDS = st.sampled_from(

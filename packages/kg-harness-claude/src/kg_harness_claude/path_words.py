@@ -41,11 +41,8 @@ class Reduced:
 
 
 def columns(text: str) -> int:
-    """Width of `text`, blanks folded; a wide character counts two, so compact scripts are not at a disadvantage."""
-    folded = " ".join(text.split())
-    if folded.isascii():
-        return len(folded)
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in folded)
+    """Width of `text` without its blanks; wide characters count two, so that compact scripts are not at a loss."""
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in "".join(text.split()))
 
 
 def reduce_paths(text: str) -> Reduced:
