@@ -70,3 +70,7 @@ class Memory:
         """Everything in the projects' journals as it stands on disk at this moment."""
         paths = sorted(self.root.glob("projects/*/graph.journal*.jsonl"))
         return "".join(path.read_text("utf-8") for path in paths)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """The sessions that the memory keeps, as they stand on disk."""
+        return list(json.loads((self.root / "sessions.json").read_text("utf-8")).values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -187,20 +186,27 @@ def test_after_a_compaction_the_core_is_in_front_of_the_model_again(
     assert "not read yet" in model.requests[-1].since("now go on")
 
 
-@pytest.mark.parametrize("trouble", ["the storage folder is a file", "the port is taken"])
-def test_a_server_that_cannot_start_leaves_the_turn_unharmed(
-    claude: ClaudeCode, model: ScriptedModel, memory: Memory, trouble: str
+def test_a_server_that_cannot_start_leaves_the_turn_unharmed_and_tells_the_person_why(
+    claude: ClaudeCode, model: ScriptedModel, memory: Memory
 ) -> None:
     note = claude.project / "note.txt"
     note.write_text("hello\n", "utf-8")
     model.script(call("Read", file_path=str(note)), say("It says hello."))
-    with contextlib.ExitStack() as stack:
-        if trouble == "the port is taken":
-            stack.enter_context(socket.create_server(("127.0.0.1", memory.port)))
-        else:
-            memory.root.write_text("a file where the storage folder should be", "utf-8")
+    with socket.create_server(("127.0.0.1", memory.port)):  # listens and never answers
         outcome = claude.ask("what does the note say?")
     assert succeeded(outcome, "It says hello.")
+    assert "hook additional context" not in json.dumps(model.requests[-1].body)
+    (sentence,) = told(outcome)
+    assert "did not start" in sentence
+
+
+def test_a_storage_folder_that_cannot_be_used_leaves_the_turn_unharmed(
+    claude: ClaudeCode, model: ScriptedModel, memory: Memory
+) -> None:
+    memory.root.write_text("a file where the storage folder should be", "utf-8")
+    model.script(say("Hello."))
+    outcome = claude.ask("hi there")
+    assert succeeded(outcome, "Hello.")
     assert "hook additional context" not in json.dumps(model.requests[-1].body)
     assert len(told(outcome)) <= 1  # the reason, to the person; never more than once
 
@@ -246,3 +252,14 @@ def test_hooks_that_are_switched_off_say_nothing_and_start_nothing(
     assert told(outcome) == []
     assert "hook additional context" not in json.dumps(model.requests[-1].body)
     assert not memory.endpoint.exists()
+
+
+def test_without_hooks_the_first_read_opens_a_session_of_this_client(
+    claude: ClaudeCode, model: ScriptedModel, memory: Memory
+) -> None:
+    quiet = replace(claude, extra={**claude.extra, "KG_HOOKS": "off"})
+    model.script(call(f"{OUR_TOOLS}__kg_read", cwd=str(claude.project)), say("Read."))
+    assert succeeded(quiet.ask("hi there"), "Read.")
+    (opened,) = memory.sessions()
+    assert (opened["harness"], opened["project_path"]) == ("claude-code", str(claude.project))
+    assert opened["id"] in model.requests[-1].tool_results()[0]

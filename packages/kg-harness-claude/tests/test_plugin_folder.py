@@ -84,7 +84,7 @@ def test_the_skill_has_a_name_a_description_and_teaches_the_protocol(plugin_fold
     skill = (plugin_folder / "skills" / "kg-core" / "SKILL.md").read_text("utf-8")
     front = re.match(r"---\nname: kg-core\ndescription: ([^\n]{40,1024})\n---\n", skill)
     assert front
-    for word in ("session_id", "I have recalled KG Memories", "more=true", "300 characters", "touches", "secret"):
+    for word in ("session_id", "I have recalled KG Memories", "300 characters", "touches", "secret"):
         assert word in skill
 
 
