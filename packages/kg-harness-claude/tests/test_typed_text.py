@@ -96,7 +96,7 @@ def test_the_typed_part_of_a_prompt_remains(prompt: str, expected: str) -> None:
         ("explain @src/auth/refresh.py to me", "explain refresh.py to me"),
         ('explain @"docs/my file.md" to me', "explain my file.md to me"),
         ("the bug (src/kg/a.py:12-40), I think", "the bug (a.py), I think"),
-        ("clean up ~/work/notes/ a little", "clean up notes a little"),
+        ("clean up ~/papers/notes/ a little", "clean up notes a little"),
         ("什么是 /home/u/文件.py 的作用", "什么是 文件.py 的作用"),
         ("please run ./configure first", "please run configure first"),
         ('he said "/compact is slow" to me', 'he said "compact is slow" to me'),
