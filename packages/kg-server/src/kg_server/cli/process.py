@@ -20,6 +20,7 @@ from kg_shim import state
 
 from kg_server.settings import Settings
 from kg_server.storage.files import FILE_MODE, make_folder, write_atomic
+from kg_server.storage.pid_file import SAME_START_S, read_pid, write_pid
 
 START_S, STOP_S, LOCK_S = 15.0, 10.0, 30.0
 POLL_S = 0.02
@@ -126,6 +127,7 @@ def _spawn_and_wait(settings: Settings) -> dict[str, Any]:
         endpoint = state.read_endpoint(str(settings.state_folder))
         found = health(settings, 0.5) if endpoint else None
         if found is not None and found["pid"] == child.pid:
+            write_pid(settings.state_folder, child.pid)
             return found
         time.sleep(POLL_S)
     child.terminate()
@@ -144,10 +146,14 @@ def _cause(log: Path, begins_at: int, status: int) -> str:
 
 
 def _our_process(settings: Settings) -> psutil.Process | None:
-    """The process in the pid file, if it is the one that wrote it (a pid alone may be another's by now)."""
-    try:
-        pid, created = (settings.state_folder / state.PID_FILE).read_text(encoding="ascii").split()
-        process = psutil.Process(int(pid))
-        return process if abs(process.create_time() - float(created)) < 1.0 else None
-    except (OSError, ValueError, psutil.NoSuchProcess):
-        return None
+    """The running server: the process in the pid file if it is the one that wrote it, else whoever answers as ours."""
+    left = read_pid(settings.state_folder)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        if left is not None:
+            process = psutil.Process(left[0])
+            if abs(process.create_time() - left[1]) < SAME_START_S:
+                return process
+        found = own_server(settings)
+        if found is not None:
+            return psutil.Process(found["pid"])
+    return None

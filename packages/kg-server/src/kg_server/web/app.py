@@ -33,14 +33,18 @@ def create_app(
     token: str,
     *,
     started: Callable[[], None] = lambda: None,
+    loaded: Callable[[], None] = lambda: None,
     stopped: Callable[[], None] = lambda: None,
 ) -> ASGIApp:
-    """The whole app. `started` runs once it serves, `stopped` after everything is flushed."""
+    """The whole app. `started` runs once it serves, `loaded` (in a thread) once MCP can be answered too,
+    `stopped` after everything is flushed."""
 
     def build() -> Managers:
         from kg_server.tools.endpoint import build as build_endpoint
 
-        return build_endpoint(context)
+        managers = build_endpoint(context)
+        loaded()
+        return managers
 
     gate = McpGate(build)
     background = Background(settings.save_interval_s, [context.memory.save_changed, context.sessions.save_changed])

@@ -58,6 +58,7 @@ class McpGate:
             if not ready.done():
                 ready.set_exception(error)
                 ready.exception()  # marks it as looked at
+            _freeze()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer an MCP request."""
@@ -82,3 +83,4 @@ def _freeze() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    gc.enable()

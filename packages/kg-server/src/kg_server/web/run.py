@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import secrets
 import socket
 import sys
-import threading
 from pathlib import Path
 
 from kg_shim import state
@@ -16,6 +16,7 @@ from kg_server.settings import Settings
 from kg_server.storage.files import make_folder, write_atomic
 from kg_server.storage.layout import Layout
 from kg_server.storage.lock import StorageInUse, StorageLock
+from kg_server.storage.pid_file import write_pid
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +71,6 @@ def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket
 
     def started() -> None:
         make_folder(settings.state_folder)
-        threading.Thread(target=write_pid, args=(settings.state_folder,), name="kg-pid").start()
         write_atomic(endpoint, [f"{settings.port} {token}\n".encode()])
         log.info("serving %s on port %d, process %d", settings.storage_root, settings.port, os.getpid())
 
@@ -79,7 +79,14 @@ def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket
         (settings.state_folder / state.PID_FILE).unlink(missing_ok=True)
         lock.release()  # here, as uvicorn ends the process with its stop signal once run() is left
 
-    app = create_app(context, settings, token, started=started, stopped=stopped)
+    app = create_app(
+        context,
+        settings,
+        token,
+        started=started,
+        loaded=lambda: write_pid(settings.state_folder, os.getpid()),
+        stopped=stopped,
+    )
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -92,14 +99,6 @@ def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket
         http="httptools",
     )
     uvicorn.Server(config).run(sockets=[listener])
-
-
-def write_pid(folder: Path) -> None:
-    """Leave pid and start time in the state folder: a pid alone may be another process's by the time it is read."""
-    import psutil
-
-    process = psutil.Process()
-    write_atomic(folder / state.PID_FILE, [f"{process.pid} {process.create_time():.2f}\n".encode()])
 
 
 def _token(file: Path | None) -> str:
@@ -118,6 +117,7 @@ def _quiet_libraries(settings: Settings) -> None:
 
 def main() -> int:
     """Entry of the server process: reads the environment, serves, returns the exit status."""
+    gc.disable()  # until the SDK is imported: collections over half-made modules cost a tenth of the start
     from kg_server.settings import InvalidSetting, read_settings
 
     try:
