@@ -77,11 +77,20 @@ def start(settings: Settings) -> dict[str, Any]:
         try:
             found = _spawn_and_wait(settings)
         except Failed as error:
-            detail = f"{error}\n\n{time.strftime('%Y-%m-%d %H:%M:%S')}\n{log_file(settings)}\n"
-            write_atomic(settings.state_folder / state.START_ERROR_FILE, [detail.encode()])
+            _record(settings, error)
             raise
+        except OSError as error:
+            failed = Failed(f"the server could not be started: {error}. Put that right, then run `kg start`")
+            _record(settings, failed)
+            raise failed from error
         (settings.state_folder / state.START_ERROR_FILE).unlink(missing_ok=True)
         return found
+
+
+def _record(settings: Settings, error: Failed) -> None:
+    """Leave the cause for the session-start hook to read out."""
+    detail = f"{error}\n\n{time.strftime('%Y-%m-%d %H:%M:%S')}\n{log_file(settings)}\n"
+    write_atomic(settings.state_folder / state.START_ERROR_FILE, [detail.encode()])
 
 
 def stop(settings: Settings) -> bool:
