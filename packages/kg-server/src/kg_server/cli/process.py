@@ -80,7 +80,9 @@ def start(settings: Settings) -> dict[str, Any]:
             _record(settings, error)
             raise
         except OSError as error:
-            failed = Failed(f"the server could not be started: {error}. Put that right, then run `kg start`")
+            failed = Failed(
+                f"the server could not be started: {error.filename}: {error.strerror}. Put that right and try again"
+            )
             _record(settings, failed)
             raise failed from error
         (settings.state_folder / state.START_ERROR_FILE).unlink(missing_ok=True)

@@ -14,10 +14,10 @@ from kg_server.graph.lines import (
     ARCHIVED_HEADING,
     active_line,
     archived_line,
-    citation,
+    citation_length,
     heading,
 )
-from kg_server.graph.model import Edge, Level, Node, tier
+from kg_server.graph.model import Edge, Level, Node, other_end, tier
 
 
 def edge_is_live(edge: Edge, is_active: Callable[[str], bool]) -> bool:
@@ -25,16 +25,30 @@ def edge_is_live(edge: Edge, is_active: Callable[[str], bool]) -> bool:
     return is_active(edge["from"]) or is_active(edge["to"])
 
 
+def citation_bounds(edge: Edge, from_active: bool, to_active: bool) -> tuple[int, int]:
+    """The least and the most characters of an edge's line with its break; nothing when no end is active."""
+    if not (from_active or to_active):
+        return 0, 0
+    at_from = citation_length(edge, edge["from"]) + 1
+    at_to = citation_length(edge, edge["to"]) + 1
+    if not from_active:
+        return at_to, at_to
+    if not to_active:
+        return at_from, at_from
+    return min(at_from, at_to), max(at_from, at_to)
+
+
 class Charge:
     """Running totals of a level's rendered lines, each with its line break."""
 
-    __slots__ = ("active", "archived", "high", "level", "low", "nodes")
+    __slots__ = ("active", "archived", "archived_size", "high", "level", "low", "nodes")
 
     def __init__(self, level: Level) -> None:
         self.level = level
         self.nodes = 0  # characters of active and archived node lines
         self.active = 0
         self.archived = 0
+        self.archived_size = 0  # the part of `nodes` that is archived lines
         self.low = 0  # characters of live edges if every one were cited at its shorter side
         self.high = 0
 
@@ -45,26 +59,37 @@ class Charge:
             self.active += sign
             self.nodes += sign * (len(active_line(node)) + 1)
         elif state == "archived":
+            size = sign * (len(archived_line(node["id"])) + 1)
             self.archived += sign
-            self.nodes += sign * (len(archived_line(node["id"])) + 1)
+            self.archived_size += size
+            self.nodes += size
 
     def count_edge(self, edge: Edge, from_active: bool, to_active: bool, sign: int) -> None:
         """Add or take away an edge's citation, given which of its ends are active nodes of this graph."""
-        if not (from_active or to_active):
-            return
-        at_from = len(citation(edge, edge["from"])) + 1
-        at_to = len(citation(edge, edge["to"])) + 1
-        if not from_active:
-            at_from = at_to
-        elif not to_active:
-            at_to = at_from
-        self.low += sign * min(at_from, at_to)
-        self.high += sign * max(at_from, at_to)
+        low, high = citation_bounds(edge, from_active, to_active)
+        self.low += sign * low
+        self.high += sign * high
 
-    def headings(self) -> int:
-        """Characters of the heading lines, each with its line break."""
-        size = len(heading(self.level, self.active, self.archived)) + 1 + len(ACTIVE_HEADING) + 1
-        return size + (len(ARCHIVED_HEADING) + 1 if self.archived else 0)
+    def flip_edge(self, edge: Edge, name: str, other_active: bool, sign: int) -> None:
+        """Follow an edge when its end `name` becomes active (+1) or stops being so (-1)."""
+        here = citation_length(edge, name) + 1
+        if not other_active:
+            self.low += sign * here
+            self.high += sign * here
+        else:
+            there = citation_length(edge, other_end(edge, name)) + 1
+            self.low += sign * (min(here, there) - there)
+            self.high += sign * (max(here, there) - there)
+
+    def edge_cost(self, edge: Edge, from_active: bool, to_active: bool) -> int:
+        """The most that an edge's citation can charge."""
+        return citation_bounds(edge, from_active, to_active)[1]
+
+    def headings(self, more_active: int = 0, more_archived: int = 0) -> int:
+        """Characters of the heading lines, each with its line break, as they are or with other counts."""
+        active, archived = self.active + more_active, self.archived + more_archived
+        size = len(heading(self.level, active, archived)) + 1 + len(ACTIVE_HEADING) + 1
+        return size + (len(ARCHIVED_HEADING) + 1 if archived else 0)
 
     def bounds(self) -> tuple[int, int]:
         """The least and the most that the level can charge; equal when no edge joins two active nodes."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, cast
 
 from kg_server.graph.adjacency import Adjacency
 from kg_server.graph.charge import Charge
 from kg_server.graph.index import SearchIndex
-from kg_server.graph.lines import citation
-from kg_server.graph.model import Change, Edge, Level, Node, is_path, tier
+from kg_server.graph.lines import active_line, archived_line, citation
+from kg_server.graph.links import Links
+from kg_server.graph.model import Change, Edge, Level, Node, Tier, is_path, key_of, other_end, tier, with_tier
 from kg_server.graph.order import reading_order
 
 
@@ -25,10 +26,12 @@ class Graph:
         self.edges: dict[str, Edge] = {}
         self.meta: dict[str, Any] = meta if meta is not None else {}
         self.adjacency = Adjacency()
+        self.links = Links()
         self.index = SearchIndex()
         self.generation = 0
         self._charge = Charge(level)
-        self._active: set[str] = set()
+        self._tiers: dict[Tier, set[str]] = {"active": set(), "archived": set(), "orphaned": set(), "retired": set()}
+        self._active = self._tiers["active"]
         self._order: list[str] | None = None
 
     def apply(self, changes: Iterable[Change]) -> None:
@@ -48,9 +51,41 @@ class Graph:
         """Ids of the active nodes, as they are now."""
         return frozenset(self._active)
 
+    def in_tier(self, state: Tier) -> frozenset[str]:
+        """Ids of the nodes in a tier, as they are now."""
+        return frozenset(self._tiers[state])
+
     def archived_ids(self) -> list[str]:
         """Ids of the archived nodes, alphabetical."""
-        return sorted(name for name, node in self.nodes.items() if tier(node) == "archived")
+        return sorted(self._tiers["archived"])
+
+    def retier(self, name: str, state: Tier, now: float) -> Node:
+        """Move a node to another tier; its text, and with it the search index, stays as it is."""
+        node = with_tier(self.nodes[name], state, now)
+        self._set_node(name, node)
+        self.generation += 1
+        return node
+
+    def promotion_cost(self, name: str) -> int:
+        """Characters that the level's highest charge grows by when an archived node becomes active."""
+        node = self.nodes[name]
+        grown = (
+            self._charge.headings(+1, -1) - self._charge.headings() + len(active_line(node)) - len(archived_line(name))
+        )
+        for edge in self.adjacency.of(name):
+            grown += self._charge.edge_cost(edge, *self._ends(edge, also=name)) - self._charge.edge_cost(
+                edge, *self._ends(edge)
+            )
+        return grown
+
+    def cost_alone(self, name: str, skip: Container[str] = ()) -> int:
+        """Characters of a node's line and of its edges' citations, those in `skip` (by key) left out."""
+        edges = (edge for edge in self.adjacency.of(name) if key_of(edge) not in skip)
+        return (
+            len(active_line(self.nodes[name]))
+            + 1
+            + sum(self._charge.edge_cost(e, *self._ends(e, also=name)) for e in edges)
+        )
 
     def reading_order(self) -> list[str]:
         """Active ids in the order they render; kept until an edge between active nodes or a tier changes."""
@@ -74,6 +109,14 @@ class Graph:
         """The least and the most that `charge` can be, in O(1)."""
         return self._charge.bounds()
 
+    def connectedness(self, name: str) -> float:
+        """How well a node is connected, by the edges it has and what their other ends are worth."""
+        return self.links.connectedness(name, self.adjacency.degree(name))
+
+    def archived_size(self) -> int:
+        """Characters of all archived lines, each with its line break."""
+        return self._charge.archived_size
+
     def counts(self) -> tuple[int, int]:
         """Numbers of active and archived nodes."""
         return self._charge.active, self._charge.archived
@@ -92,10 +135,7 @@ class Graph:
 
     def _set_node(self, name: str, after: Node | None) -> None:
         before = self.nodes.get(name)
-        was_active = name in self._active
-        now_active = after is not None and tier(after) == "active"
-        if was_active != now_active:
-            self._flip(name, now_active)
+        self._retier(name, None if before is None else tier(before), None if after is None else tier(after))
         if before is not None:
             self._charge.count_node(before, -1)
         if after is None:
@@ -104,19 +144,23 @@ class Graph:
             return
         self.nodes[name] = after
         self._charge.count_node(after, +1)
-        self.index.put(name, after)
+        if before is None or not _same_text(before, after):
+            self.index.put(name, after)
 
-    def _flip(self, name: str, active: bool) -> None:
-        edges = list(self.adjacency.of(name))
-        for edge in edges:
-            self._count_edge(edge, -1)
-        if active:
-            self._active.add(name)
-        else:
-            self._active.discard(name)
-        for edge in edges:
-            self._count_edge(edge, +1)
-        self._order = None
+    def _retier(self, name: str, before: Tier | None, after: Tier | None) -> None:
+        if before == after:
+            return
+        self.links.move(name, before, after, self.adjacency)
+        if "active" in (before, after):
+            sign = +1 if after == "active" else -1
+            for edge in self.adjacency.of(name):
+                other = other_end(edge, name)
+                self._charge.flip_edge(edge, name, other != name and other in self._active, sign)
+            self._order = None
+        if before is not None:
+            self._tiers[before].discard(name)
+        if after is not None:
+            self._tiers[after].add(name)
 
     def _set_edge(self, key: str, after: Edge | None) -> None:
         before = self.edges.pop(key, None)
@@ -125,8 +169,8 @@ class Graph:
             self.adjacency.remove(before)
         if after is not None:
             self.edges[key] = after
-            self.adjacency.add(after)
             self._count_edge(after, +1)
+            self.adjacency.add(after)
         edge = after or before
         if edge is not None and (before is None) != (after is None) and self._joins_active(edge):
             self._order = None
@@ -135,4 +179,18 @@ class Graph:
         return edge["from"] in self._active and edge["to"] in self._active
 
     def _count_edge(self, edge: Edge, sign: int) -> None:
-        self._charge.count_edge(edge, edge["from"] in self._active, edge["to"] in self._active, sign)
+        self._charge.count_edge(edge, *self._ends(edge), sign)
+        self.links.count_edge(edge, self._tier_of(edge["from"]), self._tier_of(edge["to"]), sign)
+
+    def _tier_of(self, end: str) -> Tier | None:
+        node = self.nodes.get(end)
+        return None if node is None else tier(node)
+
+    def _ends(self, edge: Edge, also: str = "") -> tuple[bool, bool]:
+        """Which ends of an edge are active nodes, `also` counted as one."""
+        source, target = edge["from"], edge["to"]
+        return source in self._active or source == also, target in self._active or target == also
+
+
+def _same_text(before: Node, after: Node) -> bool:
+    return all(before.get(field) == after.get(field) for field in ("id", "gist", "notes", "touches"))

@@ -8,6 +8,8 @@ from kg_server.graph.model import Edge, Level, Node
 ACTIVE_HEADING = "ACTIVE:"
 ARCHIVED_HEADING = "ARCHIVED (ids only; kg_read with an id shows one and brings it back):"
 
+_CITATION_FRAME = len("    →  → ")
+
 
 def heading(level: Level, active: int, archived: int) -> str:
     """First line of a level."""
@@ -57,6 +59,11 @@ def citation(edge: Edge, under: str) -> str:
     if edge["from"] == under:
         return f"    → {edge['rel']} → {edge['to']}"
     return f"    ← {edge['rel']} ← {edge['from']}"
+
+
+def citation_length(edge: Edge, under: str) -> int:
+    """Length of `citation`, without building it."""
+    return _CITATION_FRAME + len(edge["rel"]) + len(edge["to"] if edge["from"] == under else edge["from"])
 
 
 def connection(edge: Edge) -> str:

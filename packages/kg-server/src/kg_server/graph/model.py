@@ -64,11 +64,13 @@ def tier(node: Node) -> Tier:
     return "archived" if node.get("_archived") else "active"
 
 
-def with_tier(node: Node, wanted: Literal["active", "archived"]) -> Node:
-    """A copy of `node` in the wanted tier, whatever tier it was in (a retired one stays retired)."""
+def with_tier(node: Node, wanted: Tier, now: float = 0.0) -> Node:
+    """A copy of `node` in the wanted tier; `now` dates an orphaning. A retired node stays retired."""
     copy = cast(Node, {k: v for k, v in node.items() if k not in ("_archived", "_orphaned_ts")})
-    if wanted == "archived":
+    if wanted in ("archived", "orphaned"):
         copy["_archived"] = True
+    if wanted == "orphaned":
+        copy["_orphaned_ts"] = now
     return copy
 
 

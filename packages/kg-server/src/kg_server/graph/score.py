@@ -2,20 +2,24 @@
 
 `score = 0.25 x recency + 0.40 x connectedness + 0.35 x usefulness`, each a tie-aware percentile among the nodes
 that are scored together (specification 1.5).
+
+Nothing here depends on the clock: usefulness halves alike for all stamps, so the order of two sums never changes by
+the passing of time alone, and it is computed against a fixed date, so that rounding cannot change it either.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kg_server.graph import limits
-from kg_server.graph.adjacency import Adjacency
 from kg_server.graph.graph import Graph
-from kg_server.graph.model import Node, is_path, other_end, tier
+from kg_server.graph.model import Node
+from kg_server.graph.versions import Version, entry_key, versions
 
 _STAMPS = ("_useful_ts", "_credited_ts", "_recurrence_ts")
+_EPOCH_S = 1.7e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +32,22 @@ class Score:
     usefulness: float
 
 
-def score(graph: Graph, names: Iterable[str], now: float, used: Mapping[str, float]) -> dict[str, Score]:
-    """Score the named nodes of `graph` against one another. `used` is the time of last activity by id."""
+def score(graph: Graph, names: Iterable[str]) -> dict[str, Score]:
+    """Score the named nodes of `graph` against one another."""
     pool = list(names)
-    weigh = neighbour_weight(graph)
-    recency = percentiles([_last_use(graph.nodes[n], used.get(n, 0.0)) for n in pool])
-    links = percentiles([connectedness(n, graph.adjacency, weigh) for n in pool])
-    useful = percentiles([usefulness(graph.nodes[n], now) for n in pool])
-    return {
-        name: Score(
-            limits.RECENCY_WEIGHT * r + limits.CONNECTEDNESS_WEIGHT * c + limits.USEFULNESS_WEIGHT * u,
-            r,
-            c,
-            u,
-        )
-        for name, r, c, u in zip(pool, recency, links, useful, strict=True)
-    }
+    recent = percentiles([last_use(graph, name) for name in pool])
+    linked = percentiles([graph.connectedness(name) for name in pool])
+    useful = percentiles([usefulness_rank(graph.nodes[name]) for name in pool])
+    return {name: Score(combined(r, c, u), r, c, u) for name, r, c, u in zip(pool, recent, linked, useful, strict=True)}
+
+
+def combined(recency: float, connectedness: float, usefulness: float) -> float:
+    """The weighted sum of the three percentiles."""
+    return (
+        limits.RECENCY_WEIGHT * recency
+        + limits.CONNECTEDNESS_WEIGHT * connectedness
+        + limits.USEFULNESS_WEIGHT * usefulness
+    )
 
 
 def percentiles(values: list[float]) -> list[float]:
@@ -65,47 +69,50 @@ def percentiles(values: list[float]) -> list[float]:
     return ranks
 
 
-def connectedness(name: str, adjacency: Adjacency, weigh: Callable[[str], float]) -> float:
-    """Weighted edges of a node (in 0.66, out 0.33), never below half the logarithm of their number."""
-    total = 0.0
-    count = 0
-    for edge in adjacency.of(name):
-        count += 1
-        direction = limits.IN_WEIGHT if edge["to"] == name else limits.OUT_WEIGHT
-        total += direction * weigh(other_end(edge, name))
-    return max(total, limits.HUB_FLOOR * math.log1p(count))
-
-
-def neighbour_weight(graph: Graph) -> Callable[[str], float]:
-    """What an edge's other end is worth: active 1.0, archived 0.2, orphaned 0; user nodes and paths 1.0."""
-    nodes = graph.nodes
-
-    def weigh(end: str) -> float:
-        node = nodes.get(end)
-        if node is None or is_path(end):
-            return 1.0
-        state = tier(node)
-        return 1.0 if state == "active" else limits.ARCHIVED_NEIGHBOUR_WEIGHT if state == "archived" else 0.0
-
-    return weigh
-
-
 def usefulness(node: Node, now: float) -> float:
     """Sum of the node's stamps, each halved every 90 days."""
-    total = 0.0
-    for field in _STAMPS:
-        for stamp in _times(node, field):
-            total += 0.5 ** (max(0.0, now - stamp) / limits.USEFULNESS_HALF_LIFE_S)
-    return total
+    return usefulness_rank(node) * _halved(now - _EPOCH_S)
 
 
-def _last_use(node: Node, used: float) -> float:
+def usefulness_rank(node: Node) -> float:
+    """As `usefulness`, at a fixed date: what nodes are ranked by."""
+    return sum(_halved(_EPOCH_S - stamp) for field in _STAMPS if field in node for stamp in _times(node, field))
+
+
+def last_use(graph: Graph, name: str) -> float:
+    """The latest of a node's last write, last full read and newest credit."""
+    node = graph.nodes[name]
+    version: Version = versions(graph.meta).get(entry_key("node", name), {})
     written = node.get("_written", {}).get("ts", 0.0)
-    activity = used or written or node.get("_created_ts", 0.0)
-    credits = (max(_times(node, field), default=0.0) for field in _STAMPS)
-    return max(activity, node.get("_last_read_ts", 0.0), *credits)
+    activity = version.get("used_ts") or version.get("ts") or written or node.get("_created_ts", 0.0)
+    latest = max(activity, node.get("_last_read_ts", 0.0))
+    for field in _STAMPS:
+        if field in node:
+            latest = max(latest, *_times(node, field), 0.0)
+    return latest
+
+
+def _halved(age_s: float) -> float:
+    return float(0.5 ** (max(-6e9, min(6e9, age_s)) / limits.USEFULNESS_HALF_LIFE_S))
 
 
 def _times(node: Node, field: str) -> list[float]:
     value = node.get(field)
-    return [float(stamp) for stamp in value if isinstance(stamp, int | float)] if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    return [float(stamp) for stamp in value if isinstance(stamp, int | float) and math.isfinite(stamp)]
+
+
+class Facts:
+    """Last use and usefulness of nodes, each worked out once."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._known: dict[str, tuple[float, float]] = {}
+
+    def of(self, name: str) -> tuple[float, float]:
+        """Last use and usefulness (at the fixed date) of a node."""
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = last_use(self._graph, name), usefulness_rank(self._graph.nodes[name])
+        return known

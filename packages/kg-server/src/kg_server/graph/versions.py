@@ -95,13 +95,3 @@ def changed_since(meta: dict[str, Any], since: float, session: str) -> Iterable[
         if version.get("ts", 0.0) > since and version.get("session") != session
     ]
     return sorted(found, key=lambda item: (item[1].get("ts", 0.0), item[0]))
-
-
-def last_activity(meta: dict[str, Any]) -> dict[str, float]:
-    """When each node was last used or else written, by id."""
-    prefix = entry_key("node", "")
-    return {
-        name.removeprefix(prefix): version.get("used_ts") or version.get("ts", 0.0)
-        for name, version in versions(meta).items()
-        if name.startswith(prefix)
-    }

@@ -11,7 +11,6 @@ from kg_server.graph.lines import active_line
 from kg_server.graph.render import Line, partial_lines
 from kg_server.graph.score import score
 from kg_server.graph.units import Limit, measure
-from kg_server.graph.versions import last_activity
 from kg_server.service.context import Context
 from kg_server.service.sessions import Session, entry
 
@@ -29,7 +28,7 @@ def preload(context: Context, session: Session, limit: Limit) -> tuple[str, str]
     """The preload's text within `limit`, and one line for the person. Marks what it shows as seen."""
     with context.memory.lock:
         graphs = context.graphs(session)
-        chosen = _choose(graphs, context.now(), limit, session)
+        chosen = _choose(graphs, limit, session)
         text, lines = _compose(graphs, chosen, session)
         while chosen and not limit.fits(text):  # citations can turn longer once all nodes stand in order
             chosen.pop()
@@ -43,9 +42,9 @@ def preload(context: Context, session: Session, limit: Limit) -> tuple[str, str]
     return text, _for_the_person(len(chosen), total, session)
 
 
-def _choose(graphs: Sequence[Graph], now: float, limit: Limit, session: Session) -> list[Candidate]:
+def _choose(graphs: Sequence[Graph], limit: Limit, session: Session) -> list[Candidate]:
     candidates = sorted(
-        (one for graph in graphs for one in _candidates(graph, now, limit)), key=lambda one: (-one.rank, one.name)
+        (one for graph in graphs for one in _candidates(graph, limit)), key=lambda one: (-one.rank, one.name)
     )
     frame, _ = _compose(graphs, [], session)
     room = limit.size - measure(frame, limit.unit)
@@ -58,9 +57,9 @@ def _choose(graphs: Sequence[Graph], now: float, limit: Limit, session: Session)
     return chosen
 
 
-def _candidates(graph: Graph, now: float, limit: Limit) -> list[Candidate]:
+def _candidates(graph: Graph, limit: Limit) -> list[Candidate]:
     """Active nodes, the newest first as long as they fill less than their share, then by score."""
-    scores = score(graph, graph.active_ids(), now, last_activity(graph.meta))
+    scores = score(graph, graph.active_ids())
     fresh: set[str] = set()
     room = limit.size * limits.FRESH_SHARE / 2
     for name in sorted(scores, key=lambda name: (-graph.nodes[name].get("_created_ts", 0.0), name)):
