@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import json
@@ -9,6 +10,7 @@ import os
 import queue
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ import pytest
 
 TOKEN = "t" * 43
 GIVE_UP = 60  # seconds after which a test that waits for a process or a request has failed
+KG_MCP = ("-m", "kg_shim", "mcp")
 Script = Callable[["Request"], None]
 
 
@@ -119,6 +122,8 @@ class Listener:
 
     def close(self) -> None:
         """Stop listening."""
+        with contextlib.suppress(OSError):  # it never listened
+            self.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread in accept(), which would keep the port open
         self.socket.close()
 
 
@@ -142,17 +147,31 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.bin = folder / "bin"  # the whole PATH: no shell, no curl, no kg
-        self.packages = folder / "packages"  # PYTHONPATH of `kg mcp`: a scripted kg_server
+        self.packages = folder / "packages"  # PYTHONPATH: a scripted kg_server
         self.state = folder / ".local" / "state" / "knowledge-graph"
         for path in (self.bin, self.packages, self.state):
             path.mkdir(parents=True)
-        self.environ = {"HOME": str(folder), "PATH": str(self.bin)}
+        self.environ = {"HOME": str(folder), "PATH": str(self.bin), "PYTHONPATH": str(self.packages)}
+        self.kg_server("return 1")  # in front of an installed one, which no test may start
 
     def endpoint(self, port: int, token: str = TOKEN) -> None:
         """Write the endpoint file as a server does: in one step."""
         new = self.state / "endpoint.new"
         new.write_text(f"{port} {token}\n")
         new.replace(self.state / "endpoint")
+
+    @property
+    def hanging(self) -> str:
+        """Python lines that hang until the test is over."""
+        if not (self.folder / "gate").exists():
+            os.mkfifo(self.folder / "gate")
+        return "import signal; signal.alarm(30); open('gate').read()"
+
+    def release(self) -> None:
+        """End what hangs."""
+        if (self.folder / "gate").exists():
+            with contextlib.suppress(OSError):  # nobody hangs any more
+                os.close(os.open(self.folder / "gate", os.O_WRONLY | os.O_NONBLOCK))
 
     def kg(self, script: str) -> None:
         """Put a command `kg` on PATH that runs these Python lines."""
@@ -163,18 +182,31 @@ class Home:
     def kg_server(self, script: str) -> None:
         """Install a package kg_server whose command line runs these Python lines."""
         folder = self.packages / "kg_server" / "cli"
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder.parent / "__init__.py").touch()
         (folder / "__init__.py").touch()
         lines = f"import os, sys\nos.chdir({str(self.folder)!r})\n{script}".replace("\n", "\n    ")
         (folder / "main.py").write_text(f"def main():\n    {lines}\n")
-        self.environ["PYTHONPATH"] = str(self.packages)
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def make_home(tmp_path: Path) -> Iterator[Callable[[str], Home]]:
+    """Make a fresh home folder of this name."""
+    made: list[Home] = []
+
+    def make(name: str) -> Home:
+        made.append(Home(tmp_path / name.replace(" ", "-")))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.release()
+
+
+@pytest.fixture
+def home(make_home: Callable[[str], Home]) -> Home:
     """A fresh home folder."""
-    return Home(tmp_path / "home")
+    return make_home("home")
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -187,12 +219,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 class Hook:
-    """One run of the poster."""
+    """One run of the poster. With no payload its input stays open."""
 
     def __init__(
-        self, environ: Mapping[str, str], payload: bytes, args: tuple[str, ...], python: str = sys.executable
+        self, environ: Mapping[str, str], payload: bytes | None, args: tuple[str, ...], python: str = sys.executable
     ) -> None:
-        self._payload = payload
         self.process = subprocess.Popen(
             [python, "-I", "-S", str(HOOK), *args],
             env=dict(environ),
@@ -200,20 +231,39 @@ class Hook:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        if payload is not None:
+            self.feed(payload)
+
+    def feed(self, payload: bytes) -> None:
+        """Write the payload and end the input."""
+        assert self.process.stdin is not None
+        try:
+            with self.process.stdin as stdin:
+                stdin.write(payload)
+        except BrokenPipeError:
+            pass  # it ended without reading
+        self.process.stdin = None
 
     def output(self) -> bytes:
         """Wait for its end, answer what it printed; it must have ended well and without a complaint."""
-        out, err = self.process.communicate(self._payload, timeout=GIVE_UP)
+        out, err = self.process.communicate(timeout=GIVE_UP)
         assert (self.process.returncode, err) == (0, b"")
         return out
 
 
 @pytest.fixture
-def start_hook(home: Home) -> Iterator[Callable[..., Hook]]:
-    """Start posters: start_hook("Stop", payload=b"{}", python=…, KG_URL=…)."""
+def start_hook(request: pytest.FixtureRequest) -> Iterator[Callable[..., Hook]]:
+    """Start posters: start_hook("Stop", payload=b"{}", python=…, home=…, KG_URL=…)."""
     running: list[Hook] = []
 
-    def start(*args: str, payload: bytes = b"{}", python: str = sys.executable, **environ: str) -> Hook:
+    def start(
+        *args: str,
+        payload: bytes | None = b"{}",
+        python: str = sys.executable,
+        home: Home | None = None,
+        **environ: str,
+    ) -> Hook:
+        home = home or request.getfixturevalue("home")
         running.append(Hook({**home.environ, **environ}, payload, args, python))
         return running[-1]
 
@@ -231,7 +281,7 @@ def run_hook(start_hook: Callable[..., Hook]) -> Callable[..., bytes]:
 class Shim:
     """A running `kg mcp`."""
 
-    def __init__(self, environ: Mapping[str, str], command: tuple[str, ...] = ("-m", "kg_shim", "mcp")) -> None:
+    def __init__(self, environ: Mapping[str, str], command: tuple[str, ...]) -> None:
         self.process = subprocess.Popen(
             [sys.executable, *command],
             env=dict(environ),
@@ -281,6 +331,13 @@ class Shim:
         assert isinstance(error, dict)
         return reply["id"], error["message"]
 
+    def end(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        if self._reader.ident:
+            self._reader.join(GIVE_UP)  # else it would read on from a number that another file has by then
+        end(self.process)
+
     def end_input(self) -> None:
         """Close its input."""
         assert self.process.stdin is not None
@@ -297,19 +354,55 @@ class Shim:
 
 
 @pytest.fixture
-def shim(home: Home) -> Iterator[Callable[..., Shim]]:
-    """Start shims: shim(KG_URL=…). The server's package is a scripted one that cannot start, unless the test wrote it."""
+def start_shim(request: pytest.FixtureRequest) -> Iterator[Callable[..., Shim]]:
+    """Start shims: start_shim(home=…, KG_URL=…)."""
     running: list[Shim] = []
 
-    def start(**environ: str) -> Shim:
-        if not (home.packages / "kg_server").exists():
-            home.kg_server("sys.exit(1)")
-        running.append(Shim({**home.environ, **environ}))
+    def start(*, home: Home | None = None, command: tuple[str, ...] = KG_MCP, **environ: str) -> Shim:
+        home = home or request.getfixturevalue("home")
+        running.append(Shim({**home.environ, **environ}, command))
         return running[-1]
 
     yield start
     for one in running:
-        end(one.process)
+        one.end()
+
+
+class TLSListener(Listener):
+    """A listener that speaks TLS; `certificate` is what a client must trust."""
+
+    def __init__(self, script: Script, folder: Path) -> None:
+        key, self.certificate = folder / "key.pem", str(folder / "certificate.pem")
+        make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        make += ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+        subprocess.run([*make, "-keyout", str(key), "-out", self.certificate], check=True, capture_output=True)
+        self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self._context.load_cert_chain(self.certificate, key)
+        super().__init__(script)
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            secured = self._context.wrap_socket(connection, server_side=True)
+        except OSError:
+            connection.close()  # the client does not trust us
+        else:
+            super()._serve(secured)
+
+
+@pytest.fixture
+def tls_listener(tmp_path: Path) -> Iterator[Callable[[Script], TLSListener]]:
+    """Make listeners with a fresh certificate for `localhost`."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl on this machine, which makes the certificate")
+    made: list[TLSListener] = []
+
+    def make(script: Script) -> TLSListener:
+        made.append(TLSListener(script, tmp_path))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
 
 
 @functools.cache

@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import pytest
-
 from kg_shim import state
 
 ANSWER = '{"hookSpecificOutput":{"additionalContext":"é 漢字 😀 \\ud83d"}}'.encode()
@@ -109,7 +108,7 @@ def test_without_any_stream_it_ends_well(home, listener):
 def test_switched_off_it_ends_without_reading_or_calling(home, listener, start_hook, switch):
     server = listener(lambda request: request.answer(ANSWER))
     home.endpoint(server.port)
-    process = start_hook("SessionStart", **switch).process
+    process = start_hook("SessionStart", payload=None, **switch).process
     assert process.wait(60) == 0  # its input is still open
     assert process.stdout.read() + process.stderr.read() == b""
     assert server.requests == []
@@ -172,7 +171,6 @@ def test_the_acknowledgement_follows_once_the_whole_answer_was_written(home, lis
     server = listener(script)
     home.endpoint(server.port)
     process = start_hook("PostToolUse").process
-    process.stdin.close()
     output = b""
     while part := os.read(process.stdout.fileno(), 4096):
         output += part
@@ -189,11 +187,11 @@ def test_the_acknowledgement_follows_once_the_whole_answer_was_written(home, lis
 def test_nothing_is_acknowledged_when_nobody_could_read_the_answer(home, listener, start_hook):
     server = listener(lambda request: request.answer(ANSWER, X_KG_Ack="1"))
     home.endpoint(server.port)
-    process = start_hook("PostToolUse").process
-    process.stdout.close()
-    process.stdin.close()
-    assert process.wait(60) == 0
-    assert process.stderr.read() == b""
+    hook = start_hook("PostToolUse", payload=None)
+    hook.process.stdout.close()
+    hook.feed(b"{}")
+    assert hook.process.wait(60) == 0
+    assert hook.process.stderr.read() == b""
     assert len(server.requests) == 1
 
 

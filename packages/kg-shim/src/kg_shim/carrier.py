@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kg_shim.starter import Start
 
 PATIENCE = 8.0  # seconds that a message waits for a server that is down: a restart takes less
+QUEUED = 1.0  # a message that comes so soon after a wait in vain was there all along: it does not wait anew
 PAUSE = 0.02  # between two attempts
 PROMPTLY = 0.05  # seconds given to an answer before it is waited for aside
 TOKEN_PATIENCE = 0.5  # seconds given to a server that has just come up to write down its new token
@@ -41,6 +42,8 @@ class Carrier:
         self._aside: set[object] = set()
         self._start: Start | None = None
         self._met = False  # whether a server ever took a connection
+        self._wrong: str | None = None  # a token that was refused and stayed the server's all the same
+        self._gave_up = -PATIENCE  # when the last wait for a server was in vain
 
     def carry(self, message: bytes) -> None:
         """See to one message; comes back once it is answered, or sent and not answered promptly."""
@@ -82,7 +85,8 @@ class Carrier:
 
     def _connect(self) -> tuple[Address, _socket.socket]:
         """Answer a connection, after a wait if need be; starts the server at the first refusal."""
-        until = time.monotonic() + PATIENCE
+        now = time.monotonic()
+        until = now if now - self._gave_up < QUEUED else now + PATIENCE
         first = True
         while True:
             address = self._server.find()
@@ -97,7 +101,8 @@ class Carrier:
                 raise Unreachable(f"The memory server at {address} cannot be reached: {error}.") from error
             self._wake(first=first)
             first = False
-            if time.monotonic() > until:
+            if time.monotonic() >= until:
+                self._gave_up = time.monotonic()
                 raise Unreachable(_down(address, isinstance(self._server, LocalServer)))
             time.sleep(PAUSE)
 
@@ -145,16 +150,18 @@ class Carrier:
 
     def _token_changed(self, address: Address) -> bool:
         """Tell whether the server is another one by now; a new one writes its token a moment after it listens."""
-        until = time.monotonic() + TOKEN_PATIENCE
-        while time.monotonic() < until:
+        until = time.monotonic() + (0 if address.token == self._wrong else TOKEN_PATIENCE)
+        while True:
             try:
                 now = self._server.find()
             except Unreachable:
                 return False
             if now is None or (now.port, now.token) != (address.port, address.token):
                 return True
+            if time.monotonic() >= until:
+                self._wrong = address.token
+                return False
             time.sleep(PAUSE)
-        return False
 
     def _refuse(self, message: bytes, sentence: str) -> None:
         """Answer a request with an error of our own; a notification gets none."""

@@ -6,6 +6,7 @@ Nothing but built-in modules is imported while all goes well: there is one such 
 from __future__ import annotations
 
 import _queue
+import _signal  # type: ignore[import-not-found]  # `signal` would import `enum`
 import _thread
 import os
 import sys
@@ -73,8 +74,6 @@ def main() -> None:
     """Run the command; it ends the process."""
     if os.isatty(0):
         print("kg mcp: reads MCP messages from standard input; a client starts it. Ctrl-D ends it.", file=sys.stderr)
-    try:
-        serve()
-    except KeyboardInterrupt:
-        os._exit(130)
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # an interrupt ends it at once and without a traceback
+    serve()
     os._exit(0)
