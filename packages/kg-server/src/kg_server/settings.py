@@ -41,6 +41,8 @@ class Settings:
     blocked_plugins: tuple[str, ...]
     trace_hooks: bool
     project_roots: tuple[Path, ...]
+    orphan_grace_days: float
+    autocommit_interval_s: float
 
 
 def _path(text: str) -> Path:
@@ -61,6 +63,16 @@ def _seconds(text: str) -> float:
     if not 0.1 <= seconds <= 86_400:
         raise ValueError("give a number of seconds from 0.1 to 86400")
     return seconds
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1e6:
+        raise ValueError("give a number from 0 to 1000000")
+    return number
 
 
 def _level(text: str) -> str:
@@ -99,6 +111,14 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("KG_HTTP_PORT", "port", str(state.DEFAULT_PORT), _port, "Port the server listens on."),
     Variable("KG_TOKEN_FILE", "token_file", "", _optional_path, "File with a token of your own; default: a new one."),
     Variable("KG_SAVE_INTERVAL", "save_interval_s", "30", _seconds, "Seconds between snapshots of changed graphs."),
+    Variable("KG_ORPHAN_GRACE_DAYS", "orphan_grace_days", "365", _number, "Days until an unread orphan is deleted."),
+    Variable(
+        "KG_AUTOCOMMIT_INTERVAL",
+        "autocommit_interval_s",
+        "900",
+        _number,
+        "Seconds between commits where the storage root is a git repository; 0 commits never.",
+    ),
     Variable("KG_LOG_LEVEL", "log_level", "INFO", _level, "DEBUG, INFO, WARNING or ERROR."),
     Variable("KG_PLUGINS", "plugins", "", _allow_list, "Exactly these plugins, comma-separated; default: all."),
     Variable("KG_BLOCK_PLUGINS", "blocked_plugins", "", _names, "Plugins to leave out, comma-separated."),

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from kg_server.graph import limits, names
 from kg_server.graph.errors import InvalidEntry, WriteRefused
+from kg_server.graph.healing import heal
 from kg_server.graph.model import Edge, Node, with_tier
 from kg_server.graph.secrets import secret_kind
 
@@ -21,6 +22,8 @@ def merged_node(
     """The node's content after a put: omitted lists stay, sent ones replace; an empty list removes the field."""
     node = cast(Node, dict(before or {}))
     node["id"] = name
+    gist, leaked = heal(gist)
+    notes = leaked if notes is None and leaked else notes
     node["gist"] = checked_gist(gist)
     if notes is not None:
         _set_list(node, "notes", checked_notes(notes))
@@ -29,11 +32,15 @@ def merged_node(
     return node
 
 
-def written(node: Node, before: Node | None, now: float, session: str) -> Node:
-    """`node` as a write of `session` stores it: active, with the stamps of this write."""
-    stored = with_tier(node, "active")
+def written(node: Node, before: Node | None, now: float, session: str, *, upkeep: bool = False) -> Node:
+    """`node` as a write of `session` stores it: active, with the stamps of this write.
+
+    A maintenance session's rewrite (`upkeep`) leaves the tier, and who the author is, as they were.
+    """
+    stored = cast(Node, dict(node)) if upkeep and before is not None else with_tier(node, "active")
+    author = (before or {}).get("_written", {}).get("author", session) if upkeep else session
     stored["_created_ts"] = (before or {}).get("_created_ts", now)
-    stored["_written"] = {"ts": now, "by": session, "author": session}
+    stored["_written"] = {"ts": now, "by": session, "author": author}
     if before is not None and before["gist"] != node["gist"]:
         stored["_gist_ts"] = [*before.get("_gist_ts", []), now][-limits.GIST_CHANGES_KEPT :]
     return stored

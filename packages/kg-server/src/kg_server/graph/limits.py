@@ -35,6 +35,12 @@ SWAP_MARGIN: Final = 0.05
 REBALANCE_SWAPS: Final = 3
 ORPHAN_GRACE_DAYS: Final = 365
 
+# Credits
+LIKES_GUIDE: Final = 5
+LIKES_MAX: Final = 10
+PASS_CREDITS: Final = 15
+STAMPS_KEPT: Final = 100
+
 # Search and recall
 SEARCH_CHARACTERS: Final = 10_000
 SEARCH_FULL_HITS: Final = 5

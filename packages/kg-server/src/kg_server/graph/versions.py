@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
-from kg_server.graph.model import Change, Kind
+from kg_server.graph.model import Change, Kind, Tier
 
 
 class Version(TypedDict, total=False):
@@ -19,20 +19,28 @@ class Version(TypedDict, total=False):
 
 
 class Tombstone(TypedDict, total=False):
-    """What is left of a deleted entry for `kg_sync`."""
+    """What is left of a deleted entry for `kg_sync`; `renamed` is the id that a renamed node has now."""
 
     ts: float
     session: str
+    renamed: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What one call changed: the unit of the journal, of undo and of what other sessions are told."""
+    """What one call changed: the unit of the journal, of undo and of what other sessions are told.
+
+    `moves` are the tier changes that compaction made in its wake, `renames` old and new ids, `upkeep` says that a
+    maintenance session wrote: its changes are no use of the nodes.
+    """
 
     seq: int
     ts: float
     session: str
     changes: tuple[Change, ...]
+    moves: tuple[tuple[str, Tier], ...] = ()
+    renames: tuple[tuple[str, str], ...] = ()
+    upkeep: bool = False
 
 
 def entry_key(kind: Kind, key: str) -> str:
@@ -59,6 +67,14 @@ def stamp(meta: dict[str, Any], entry: ChangeSet) -> None:
     """Record a change set in `meta`; the same when it is made and when the journal is read back."""
     for change in entry.changes:
         _stamp_one(meta, change, entry)
+    for old, new in entry.renames:
+        before = tombstones(meta).get(entry_key("node", old))
+        tombstones(meta)[entry_key("node", old)] = {
+            **(before or {}),
+            "ts": entry.ts,
+            "session": entry.session,
+            "renamed": new,
+        }
     meta["seq"] = entry.seq
 
 
@@ -66,14 +82,27 @@ def _stamp_one(meta: dict[str, Any], change: Change, entry: ChangeSet) -> None:
     name = entry_key(change.kind, change.key)
     known = versions(meta)
     if change.after is None:
-        known.pop(name, None)
+        carried = known.pop(name, None)
+        renamed = dict(entry.renames).get(change.key) if change.kind == "node" else None
+        if renamed is not None and carried is not None:
+            known[entry_key("node", renamed)] = carried
         tombstones(meta)[name] = {"ts": entry.ts, "session": entry.session}
         return
     tombstones(meta).pop(name, None)
-    if not content_changed(change):
+    if not content_changed(change) or (change.kind == "node" and change.key in dict(entry.renames).values()):
         return
     before = known.get(name, {})
-    known[name] = {**before, "v": before.get("v", 0) + 1, "ts": entry.ts, "session": entry.session}
+    version: Version = {"v": before.get("v", 0) + 1, "ts": entry.ts, "session": entry.session}
+    if entry.upkeep:
+        version["used_ts"] = before.get("used_ts") or before.get("ts", 0.0)
+    known[name] = version
+
+
+def prune(meta: dict[str, Any], oldest_ts: float) -> None:
+    """Forget tombstones from before `oldest_ts`."""
+    graves = tombstones(meta)
+    for name in [name for name, grave in graves.items() if grave.get("ts", 0.0) < oldest_ts]:
+        del graves[name]
 
 
 def content_changed(change: Change) -> bool:

@@ -11,7 +11,9 @@ from kg_server.service.context import Context
 from kg_server.service.memory import Memory
 from kg_server.service.projects import Projects
 from kg_server.service.sessions import Sessions
+from kg_server.service.upkeep import Upkeep
 from kg_server.settings import Settings
+from kg_server.storage.git import GitCommits
 from kg_server.storage.json_files import JsonFiles
 from kg_server.storage.jsonlog import JsonLog
 from kg_server.storage.layout import USER, Layout
@@ -28,5 +30,7 @@ def assemble(settings: Settings, layout: Layout) -> Context:
         projects=Projects(storage, Path.home(), settings.project_roots),
         plugins=installed(settings.plugins, settings.blocked_plugins),
         recall_log=JsonLog(layout.recall_log),
+        useful_log=JsonLog(layout.useful_log, 2 << 20),
+        upkeep=Upkeep(memory, settings.orphan_grace_days, GitCommits(layout.root), settings.autocommit_interval_s),
         now=time.time,
     )

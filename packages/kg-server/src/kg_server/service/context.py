@@ -15,6 +15,7 @@ from kg_server.plugins.manager import Plugins
 from kg_server.service.memory import Memory
 from kg_server.service.projects import Projects
 from kg_server.service.sessions import Session, Sessions
+from kg_server.service.upkeep import Upkeep
 from kg_server.storage.jsonlog import JsonLog
 from kg_server.storage.layout import MAINTAIN, USER, GraphKey
 
@@ -28,6 +29,8 @@ class Context:
     projects: Projects
     plugins: Plugins
     recall_log: JsonLog
+    useful_log: JsonLog
+    upkeep: Upkeep
     now: Callable[[], float]
 
     def session(self, name: str) -> Session:

@@ -7,12 +7,16 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
+from kg_server.graph import limits
+from kg_server.graph.compaction import Outcome, compact, in_use, over_budget
+from kg_server.graph.dangling import dangling_edges
 from kg_server.graph.graph import Graph
+from kg_server.graph.merge import merged
 from kg_server.graph.model import Change
 from kg_server.graph.versions import ChangeSet, stamp
-from kg_server.storage.engine import Storage
-from kg_server.storage.layout import GraphKey
-from kg_server.storage.snapshot import copy_of
+from kg_server.storage.engine import Storage, StorageBroken
+from kg_server.storage.layout import USER, GraphKey
+from kg_server.storage.snapshot import GraphCopy, copy_of
 
 log = logging.getLogger(__name__)
 
@@ -20,21 +24,25 @@ log = logging.getLogger(__name__)
 class Memory:
     """All loaded graphs. Hold `lock` while reading or changing one; never wait for the disk while holding it."""
 
-    def __init__(self, storage: Storage, now: Callable[[], float]) -> None:
+    def __init__(self, storage: Storage, now: Callable[[], float], budget: int = limits.LEVEL_BUDGET) -> None:
         self.storage = storage
         self.now = now
+        self.budget = budget
         self.lock = threading.RLock()
         self.last_error = ""
         self._graphs: dict[GraphKey, Graph] = {}
+        self._saved: dict[GraphKey, GraphCopy] = {}
         self._dirty: set[GraphKey] = set()
         self._unsaved: set[GraphKey] = set()
+        self._due: set[GraphKey] = set()
+        self._waiting: set[GraphKey] = set()
 
     def graph(self, key: GraphKey) -> Graph:
         """The graph, loaded when it was not yet."""
         with self.lock:
             graph = self._graphs.get(key)
             if graph is None:
-                graph = self._graphs[key] = self.storage.load(key)
+                graph = self._load(key)
             return graph
 
     def loaded(self) -> list[GraphKey]:
@@ -47,14 +55,36 @@ class Memory:
         with self.lock:
             return sorted(self._unsaved, key=str)
 
-    def commit(self, key: GraphKey, changes: Sequence[Change], session: str) -> Future[None]:
-        """Apply changes now and queue them for the disk; the write is acknowledged when the future resolves."""
+    def commit(
+        self,
+        key: GraphKey,
+        changes: Sequence[Change],
+        session: str,
+        *,
+        renames: Sequence[tuple[str, str]] = (),
+        upkeep: bool = False,
+    ) -> Future[None]:
+        """Apply changes now and queue them for the disk; the write is acknowledged when the future resolves.
+
+        A level that goes over its budget is compacted at once; anything less only marks it due for the next tick.
+        """
         with self.lock:
             graph = self.graph(key)
             if not graph.meta.get("seq") and not self.storage.exists(key):
                 self.storage.write_snapshot(key, copy_of(graph))  # names the project before its first entry
-            entry = ChangeSet(graph.meta.get("seq", 0) + 1, self.now(), session, tuple(changes))
-            graph.apply(entry.changes)
+            graph.apply(changes)
+            in_use(graph)
+            moves = self._compact(key) if over_budget(graph, self.budget) else Outcome()
+            self._due.add(key)
+            entry = ChangeSet(
+                graph.meta.get("seq", 0) + 1,
+                self.now(),
+                session,
+                tuple(changes),
+                tuple(moves.moves.items()),
+                tuple(renames),
+                upkeep,
+            )
             stamp(graph.meta, entry)
             self._dirty.add(key)
             done = self.storage.append(key, entry)
@@ -64,8 +94,30 @@ class Memory:
     def touch(self, key: GraphKey, changes: Sequence[Change]) -> None:
         """Apply changes that are no content (read stamps); they ride with the next snapshot."""
         with self.lock:
-            self.graph(key).apply(changes)
+            graph = self.graph(key)
+            graph.apply(changes)
+            in_use(graph)
+            self._due.add(key)
             self._dirty.add(key)
+
+    def settle(self, key: GraphKey) -> bool:
+        """One compaction run on a graph that is due; False when it had come to rest."""
+        with self.lock:
+            if key not in self._due:
+                return False
+            outcome = self._compact(key)
+            if not outcome.moves:
+                self._due.discard(key)
+                return False
+            self._dirty.add(key)
+            return True
+
+    def settle_due(self) -> None:
+        """One run on every due graph: the background tick."""
+        with self.lock:
+            due = sorted(self._due, key=str)
+        for key in due:
+            self.settle(key)
 
     def save_changed(self) -> None:
         """Write a snapshot of every graph that changed since its last one; failures are kept for `/health`."""
@@ -74,16 +126,69 @@ class Memory:
         for key in due:
             self._save(key)
 
+    def _compact(self, key: GraphKey) -> Outcome:
+        graph = self._graphs[key]
+        outcome = compact(graph, self.now(), self.budget)
+        if outcome.moves:
+            log.info("%s: %s moved %d node(s)", key, outcome.acted, len(outcome.moves))
+        if outcome.waits and key not in self._waiting:
+            log.info("%s is over its budget, and all that is active is fresh or locked: it waits", key)
+        (self._waiting.add if outcome.waits else self._waiting.discard)(key)
+        return outcome
+
+    def _load(self, key: GraphKey) -> Graph:
+        graph = self.storage.load(key)
+        self._saved[key] = copy_of(graph)
+        self._graphs[key] = graph
+        self._due.add(key)
+        others = self.graph(USER).nodes if key.level == "project" else {}
+        dropped = dangling_edges(graph, others)
+        if dropped:
+            names = ", ".join(change.key for change in dropped[:5])
+            log.warning("%s: %d edge(s) that end at no node were dropped: %s", key, len(dropped), names)
+            graph.apply(dropped)
+            self._dirty.add(key)
+        return graph
+
     def _save(self, key: GraphKey) -> None:
-        with self.lock:
-            copy = copy_of(self.graph(key))
-            self._dirty.discard(key)
-            self._unsaved.discard(key)
         try:
+            self._take_in(key)
+            with self.lock:
+                copy = copy_of(self.graph(key))
+                self._dirty.discard(key)
+                self._unsaved.discard(key)
             self.storage.write_snapshot(key, copy)
+            self._saved[key] = copy
         except Exception as error:  # the tick must go on with the other graphs
             log.error("%s: snapshot not written: %s", key, error)
             self._failed(key, error)
+
+    def take_in_outside(self) -> None:
+        """Merge what somebody else wrote to a loaded graph's file (a git pull, an editor) since we last did."""
+        for key in self.loaded():
+            self._take_in(key)
+
+    def _take_in(self, key: GraphKey) -> None:
+        if not self.storage.changed_outside(key):
+            return
+        try:
+            outside = copy_of(self.storage.load_snapshot(key))
+        except StorageBroken as error:
+            aside = self.storage.set_aside(key)
+            log.warning("%s was changed outside; it is kept as %s and left out: %s", key, aside, error)
+            return
+        with self.lock:
+            graph = self.graph(key)
+            changes, clashes = merged(self._saved[key], copy_of(graph), outside)
+            graph.apply(changes)
+            self._saved[key] = outside
+            self._due.add(key)
+            self._dirty.add(key)
+        log.info("%s was changed outside: %d entries taken over", key, len(changes))
+        if clashes:
+            aside = self.storage.set_aside(key)
+            log.warning("%s: changed on both sides, the file is kept as %s: %s", key, aside, ", ".join(clashes[:10]))
+        self.storage.seen_outside(key)
 
     def _appended(self, key: GraphKey, done: Future[None]) -> None:
         error = done.exception()

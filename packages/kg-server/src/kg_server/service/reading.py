@@ -48,6 +48,7 @@ def full_read(context: Context, session: Session, notice: str = "") -> str:
     with context.memory.lock:
         for level in context.levels(session):
             graph = context.graph(session, level)
+            context.memory.settle(context.key(session, level))
             held = {name for name in session.preloaded if _holds(session, graph, name)}
             lines = level_lines(graph, {name.partition(":")[2] for name in held})
             text.append(text_of([*lines, Line(health_line(graph))]))

@@ -46,6 +46,9 @@ class Session:
     full_read_ts: float = 0.0
     synced_ts: float = 0.0
     maintenance: bool = False
+    endorsed: list[str] = field(default_factory=list)
+    likes: int = 0
+    credits: int = 0
 
     def has_seen(self, level: Level, node: Node) -> bool:
         """Whether this version of the node's gist was delivered to the session."""
@@ -130,6 +133,20 @@ class Sessions:
             session.project_path = session.project_path or project_path
             session.slug = session.slug or slug
             session.client_session = session.client_session or client_session
+            self.save()
+
+    def renamed(self, level: Level, slug: str, old: str, new: str) -> None:
+        """Carry what sessions know of a node over to its new id; a project's only in sessions of that project."""
+        before, after = entry(level, old), entry(level, new)
+        with self._lock:
+            for session in self._sessions.values():
+                if level == "project" and session.slug != slug:
+                    continue
+                for known in (session.seen, session.viewed):
+                    if before in known:
+                        known[after] = known.pop(before)  # type: ignore[assignment, index]
+                for listed in (session.preloaded, session.endorsed):
+                    listed[:] = [after if name == before else name for name in listed]
             self.save()
 
     def active(self, session: Session) -> None:

@@ -38,5 +38,6 @@ def _changes(session: Session, graph: Graph) -> list[str]:
     for name, tombstone in sorted(tombstones(graph.meta).items()):
         if tombstone.get("ts", 0.0) > session.synced_ts and tombstone.get("session") != session.id:
             kind, _, key = name.partition(":")
-            lines.append(f"  {kind} deleted: {key}")
+            now = tombstone.get("renamed")
+            lines.append(f"  node renamed: {key} is now {now}" if now else f"  {kind} deleted: {key}")
     return lines

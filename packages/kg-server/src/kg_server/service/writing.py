@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
 
 from kg_server.graph import limits, names
 from kg_server.graph.entries import merged_edge, merged_node, same_content, written
@@ -16,16 +14,10 @@ from kg_server.graph.model import Change, Level, Node, edge_key, is_path, key_of
 from kg_server.graph.render import node_block, text_of
 from kg_server.graph.versions import version_of
 from kg_server.service.context import Context
+from kg_server.service.outcome import Outcome
 from kg_server.service.reading import locate
 from kg_server.service.sessions import Session, entry
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a write says, and the futures that must resolve before it may be said."""
-
-    text: str
-    writes: list[Future[None]] = field(default_factory=list)
+from kg_server.service.useful import note_credit, repeat_credits
 
 
 def put_node(
@@ -50,12 +42,15 @@ def put_node(
         if before is not None:
             _refuse_blind_write(context, session, graph, before, notes, touches)
         dropped = _dropped(before, node)
-        stored = written(node, before, context.now(), session.id)
-        done = context.memory.commit(key, [Change("node", name, before, stored)], session.id)
+        stored = written(node, before, context.now(), session.id, upkeep=session.maintenance)
+        stored = note_credit(session, graph, before, stored, context.now())
+        change = Change("node", name, before, stored)
+        writes = [context.memory.commit(key, [change], session.id, upkeep=session.maintenance)]
         session.read(level, stored, version_of(graph.meta, "node", name))
+        writes += repeat_credits(context, session, graph, [name])
     context.sessions.active(session)
     hints = [hint for hint in (dropped, _gist_hint(stored), _id_hint(name) if before is None else "") if hint]
-    return Outcome("\n".join([f"Node '{name}' saved to the {level} graph.", *hints]), [done])
+    return Outcome("\n".join([f"Node '{name}' saved to the {level} graph.", *hints]), writes)
 
 
 def put_edge(
@@ -79,10 +74,12 @@ def put_edge(
         if same_content(before, edge):
             return Outcome(f"Edge {connection(edge)} stands in the {level} graph as it is; nothing to change.")
         edge["_written"] = {"ts": context.now(), "by": session.id, "author": session.id}
-        done = context.memory.commit(key, [Change("edge", edge_name, before, edge)], session.id)
+        change = Change("edge", edge_name, before, edge)
+        writes = [context.memory.commit(key, [change], session.id, upkeep=session.maintenance)]
+        writes += repeat_credits(context, session, graph, [source])
         hints = [_missing_end(context, session, graph, end) for end in dict.fromkeys((source, target))]
     context.sessions.active(session)
-    return Outcome("\n".join([f"Edge {connection(edge)} saved to the {level} graph.", *filter(None, hints)]), [done])
+    return Outcome("\n".join([f"Edge {connection(edge)} saved to the {level} graph.", *filter(None, hints)]), writes)
 
 
 def delete_node(context: Context, session: Session, name: str, level: Level | None) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from concurrent.futures import Future
 from typing import Protocol
 
@@ -29,6 +30,24 @@ class Storage(Protocol):
 
     def write_snapshot(self, key: GraphKey, copy: GraphCopy) -> None:
         """Replace the stored snapshot."""
+
+    def history(self, key: GraphKey) -> Iterator[ChangeSet]:
+        """The change sets that are still kept, oldest first."""
+
+    def forget(self, key: GraphKey, copy: GraphCopy, names: Collection[str]) -> None:
+        """Write `copy` as the snapshot and take every trace of the named nodes out of all that is kept."""
+
+    def changed_outside(self, key: GraphKey) -> bool:
+        """Whether somebody else wrote the snapshot since it was last loaded or written here."""
+
+    def seen_outside(self, key: GraphKey) -> None:
+        """The snapshot as it stands has been taken in."""
+
+    def load_snapshot(self, key: GraphKey) -> Graph:
+        """The graph as the snapshot alone has it. StorageBroken when unreadable."""
+
+    def set_aside(self, key: GraphKey) -> str:
+        """Keep a copy of the snapshot as it stands beside it; returns the copy's name."""
 
     def project_slugs(self) -> dict[str, str]:
         """Every stored project: slug → project path ('' when the store does not say)."""

@@ -10,9 +10,9 @@ import os
 import queue
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import orjson
 
 from kg_server.graph.model import Change
 from kg_server.graph.versions import ChangeSet
-from kg_server.storage.files import FILE_MODE, make_folder, write_all
+from kg_server.storage.files import FILE_MODE, make_folder, write_all, write_atomic
 
 log = logging.getLogger(__name__)
 
@@ -29,14 +29,19 @@ _HEAD, _MIDDLE, _TAIL = b'{"crc":', b',"c":', b"}"
 
 def encode(entry: ChangeSet) -> bytes:
     """A change set as its journal line, with the line break."""
-    body = orjson.dumps(
-        {
-            "seq": entry.seq,
-            "ts": entry.ts,
-            "session": entry.session,
-            "set": [[c.kind, c.key, c.before, c.after] for c in entry.changes],
-        }
-    )
+    content: dict[str, Any] = {
+        "seq": entry.seq,
+        "ts": entry.ts,
+        "session": entry.session,
+        "set": [[c.kind, c.key, c.before, c.after] for c in entry.changes],
+    }
+    if entry.moves:
+        content["moves"] = entry.moves
+    if entry.renames:
+        content["renames"] = entry.renames
+    if entry.upkeep:
+        content["upkeep"] = True
+    body = orjson.dumps(content)
     return b"%b%d%b%b%b\n" % (_HEAD, zlib.crc32(body), _MIDDLE, body, _TAIL)
 
 
@@ -51,7 +56,29 @@ def decode(line: bytes) -> ChangeSet | None:
         return None
     content: Any = orjson.loads(body)
     changes = tuple(Change(kind, key, before, after) for kind, key, before, after in content["set"])
-    return ChangeSet(content["seq"], content["ts"], content["session"], changes)
+    moves = tuple((name, state) for name, state in content.get("moves", ()))
+    renames = tuple((old, new) for old, new in content.get("renames", ()))
+    upkeep = bool(content.get("upkeep"))
+    return ChangeSet(content["seq"], content["ts"], content["session"], changes, moves, renames, upkeep)
+
+
+def without(line: bytes, names: Collection[str]) -> bytes:
+    """A journal line without the changes of the named nodes and of edges that meet them; it keeps its number."""
+    entry = decode(line.rstrip(b"\n"))
+    if entry is None:
+        return line
+    kept = tuple(change for change in entry.changes if not _names_any(change, names))
+    if len(kept) == len(entry.changes) and not any(name in names for pair in entry.renames for name in pair):
+        return line
+    moves = tuple(move for move in entry.moves if move[0] not in names)
+    return encode(replace(entry, changes=kept, moves=moves, renames=()))
+
+
+def _names_any(change: Change, names: Collection[str]) -> bool:
+    if change.kind == "node":
+        return change.key in names
+    edge: Any = change.after or change.before or {}
+    return edge.get("from") in names or edge.get("to") in names
 
 
 def read(path: Path) -> Iterator[ChangeSet]:
@@ -76,6 +103,11 @@ class _Work:
     data: bytes
     done: Future[None] = field(default_factory=Future)
     closed: Path | None = None
+    keep: Callable[[bytes], bytes] | None = None
+
+    @property
+    def last_of_batch(self) -> bool:
+        return self.closed is not None or self.keep is not None
 
 
 class Journal:
@@ -93,6 +125,12 @@ class Journal:
     def append(self, path: Path, line: bytes) -> Future[None]:
         """Queue a line for `path`; lines of one path reach the file in the order they were queued."""
         work = _Work(path, line)
+        self._queue.put(work)
+        return work.done
+
+    def rewrite(self, path: Path, keep: Callable[[bytes], bytes]) -> Future[None]:
+        """Replace a segment by what `keep` makes of each of its lines (nothing: the line goes), atomically."""
+        work = _Work(path, b"", keep=keep)
         self._queue.put(work)
         return work.done
 
@@ -120,7 +158,7 @@ class Journal:
                     ending = True
                     break
                 batch.append(item)
-                if item.closed is not None or self._queue.empty():
+                if item.last_of_batch or self._queue.empty():
                     break
                 item = self._queue.get()
             self._write(batch)
@@ -143,9 +181,11 @@ class Journal:
 
     def _perform(self, path: Path, works: list[_Work]) -> None:
         self._append(path, b"".join(work.data for work in works))
-        closed = works[-1].closed  # a rotation always ends its batch
-        if closed is not None:
-            self._rename(path, closed)
+        last = works[-1]  # a rotation or a rewrite always ends its batch
+        if last.closed is not None:
+            self._rename(path, last.closed)
+        if last.keep is not None:
+            self._rewrite(path, last.keep)
 
     def _append(self, path: Path, data: bytes) -> None:
         if not data:
@@ -178,3 +218,10 @@ class Journal:
             os.close(descriptor)
         if path.exists():
             os.replace(path, closed)
+
+    def _rewrite(self, path: Path, keep: Callable[[bytes], bytes]) -> None:
+        descriptor = self._open.pop(path, None)
+        if descriptor is not None:
+            os.close(descriptor)
+        if path.exists():
+            write_atomic(path, [keep(line) for line in path.read_bytes().splitlines(keepends=True)])

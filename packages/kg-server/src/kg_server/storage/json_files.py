@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,10 @@ SEGMENT_BYTES = 1 << 20
 """An open journal segment larger than this is closed at the next snapshot."""
 
 
+HISTORY_BYTES, HISTORY_DAYS = 8 << 20, 90
+"""How much of a graph's closed segments is kept."""
+
+
 class JsonFiles:
     """`Storage` in files below a root. `now` names the time that a damaged file is set aside with."""
 
@@ -35,10 +39,12 @@ class JsonFiles:
         self.layout = layout
         self._journal = journal or Journal()
         self._now = now
+        self._stamps: dict[GraphKey, tuple[int, int] | None] = {}
         make_folder(layout.root)
 
     def load(self, key: GraphKey) -> Graph:
         """Snapshot, or the one before it when it is damaged, plus the journal lines beyond it."""
+        self._stamps[key] = _stamp(self.layout.snapshot(key))
         graph = self._load_snapshot(key)
         count = snapshots.replay(graph, self._journal_lines(key, graph.meta.get("seq", 0)))
         if count:
@@ -58,10 +64,43 @@ class JsonFiles:
         target = self.layout.snapshot(key)
         make_folder(target.parent)
         write_atomic(target, snapshots.encode(copy), self.layout.previous(key))
-        segment = self.layout.journal(key)
-        if segment.exists() and segment.stat().st_size > SEGMENT_BYTES:
-            last = max((entry.seq for entry in journals.read(segment)), default=0)
-            self._journal.rotate(segment, self.layout.closed_journal(key, last)).result()
+        self._stamps[key] = _stamp(target)
+        self._close_segment(key, int(copy.meta.get("seq", 0)))
+        self._drop_old_segments(key)
+
+    def history(self, key: GraphKey) -> Iterator[ChangeSet]:
+        """See `Storage.history`."""
+        return self._journal_lines(key, -1)
+
+    def forget(self, key: GraphKey, copy: GraphCopy, names: Collection[str]) -> None:
+        """See `Storage.forget`: snapshot, the one before it, and every journal segment."""
+        for _ in range(2):  # the second writing makes the first one `.prev`
+            write_atomic(self.layout.snapshot(key), snapshots.encode(copy), self.layout.previous(key))
+        self._stamps[key] = _stamp(self.layout.snapshot(key))
+        for path in [*(path for _, path in self.layout.closed_journals(key)), self.layout.journal(key)]:
+            self._journal.rewrite(path, lambda line: journals.without(line, names)).result()
+
+    def changed_outside(self, key: GraphKey) -> bool:
+        """See `Storage.changed_outside`."""
+        return key in self._stamps and _stamp(self.layout.snapshot(key)) not in (None, self._stamps[key])
+
+    def seen_outside(self, key: GraphKey) -> None:
+        """See `Storage.seen_outside`."""
+        self._stamps[key] = _stamp(self.layout.snapshot(key))
+
+    def load_snapshot(self, key: GraphKey) -> Graph:
+        """See `Storage.load_snapshot`."""
+        try:
+            return self._read(key, self.layout.snapshot(key))
+        except (OSError, ValueError) as error:
+            raise StorageBroken(f"{self.layout.snapshot(key)} cannot be read: {error}") from error
+
+    def set_aside(self, key: GraphKey) -> str:
+        """See `Storage.set_aside`."""
+        target = self.layout.snapshot(key)
+        aside = target.with_name(f"{target.name}.outside-{int(self._now())}")
+        write_atomic(aside, [target.read_bytes()])
+        return str(aside)
 
     def project_slugs(self) -> dict[str, str]:
         """See `Storage.project_slugs`."""
@@ -76,6 +115,23 @@ class JsonFiles:
     def close(self) -> None:
         """See `Storage.close`."""
         self._journal.close()
+
+    def _close_segment(self, key: GraphKey, saved: int) -> None:
+        """Close the open segment once it is large and the snapshot holds all of it."""
+        segment = self.layout.journal(key)
+        if segment.exists() and segment.stat().st_size > SEGMENT_BYTES:
+            last = max((entry.seq for entry in journals.read(segment)), default=0)
+            self._journal.rotate(segment, self.layout.closed_journal(key, max(last, saved))).result()
+
+    def _drop_old_segments(self, key: GraphKey) -> None:
+        """Keep closed segments up to their age and size, oldest first out."""
+        oldest = self._now() - HISTORY_DAYS * 86_400
+        size = 0
+        for _, path in reversed(self.layout.closed_journals(key)):
+            found = path.stat()
+            size += found.st_size
+            if size > HISTORY_BYTES or found.st_mtime < oldest:
+                path.unlink()
 
     def _project_path(self, key: GraphKey) -> str:
         try:
@@ -115,3 +171,12 @@ class JsonFiles:
     @staticmethod
     def _read(key: GraphKey, path: Path) -> Graph:
         return snapshots.decode(key.level, path.read_bytes())
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What tells one version of a file from another without reading it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

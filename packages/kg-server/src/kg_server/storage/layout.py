@@ -70,6 +70,11 @@ class Layout:
         return self.root / "recall.jsonl"
 
     @property
+    def useful_log(self) -> Path:
+        """Endorsements and credits, refused ones too."""
+        return self.root / "useful.jsonl"
+
+    @property
     def lock(self) -> Path:
         """Held by the one server of this root."""
         return self.root / ".server.lock"

@@ -10,6 +10,7 @@ from typing import Any, cast
 import orjson
 
 from kg_server.graph.graph import Graph
+from kg_server.graph.healing import heal
 from kg_server.graph.model import Change, Edge, Level, Node
 from kg_server.graph.names import one_line
 from kg_server.graph.versions import ChangeSet, stamp
@@ -79,6 +80,9 @@ def replay(graph: Graph, entries: Iterator[ChangeSet]) -> int:
     for entry in entries:
         if entry.seq > graph.meta.get("seq", 0):
             graph.apply(entry.changes)
+            for name, state in entry.moves:
+                if name in graph.nodes:
+                    graph.retier(name, state, entry.ts)
             stamp(graph.meta, entry)
             count += 1
     return count
@@ -87,11 +91,14 @@ def replay(graph: Graph, entries: Iterator[ChangeSet]) -> int:
 def _node(name: str, node: Any) -> Node:
     if not isinstance(node, dict) or not isinstance(node.get("gist", ""), str):
         raise ValueError(f"node {name} is not a node")
-    gist = node.get("gist", "")
-    folded = one_line(gist)
-    if node.get("id") == name and folded == gist:
+    gist, notes = heal(node.get("gist", ""))
+    gist = one_line(gist)
+    if node.get("id") == name and gist == node.get("gist"):
         return cast(Node, node)
-    return cast(Node, {**node, "id": name, "gist": folded})
+    healed = {**node, "id": name, "gist": gist}
+    if notes and not node.get("notes"):
+        healed["notes"] = notes
+    return cast(Node, healed)
 
 
 def _edge(key: str, edge: Any) -> Edge:

@@ -10,10 +10,10 @@ from typing import Any
 
 from kg_server.graph.errors import DomainError
 from kg_server.plugins.records import EventSource
-from kg_server.service import reading, searching, sync, writing
+from kg_server.service import reading, renaming, searching, sync, useful, writing
 from kg_server.service.context import Context
+from kg_server.service.outcome import Outcome
 from kg_server.service.sessions import Session
-from kg_server.service.writing import Outcome
 from kg_server.storage.engine import StorageBroken
 from kg_server.tools.schemas import BY_NAME
 from kg_server.tools.validation import problem
@@ -120,6 +120,15 @@ def _delete_edge(call: Call) -> Outcome:
     return writing.delete_edge(call.context, call.session(), sent["from"], sent["to"], sent["rel"], sent.get("level"))
 
 
+def _rename_node(call: Call) -> Outcome:
+    sent = call.arguments
+    return renaming.rename_node(call.context, call.session(), sent["old_id"], sent["new_id"], sent.get("level"))
+
+
+def _useful(call: Call) -> Outcome:
+    return useful.mark_useful(call.context, call.session(), call.arguments["ids"], call.arguments.get("credits"))
+
+
 def _sync(call: Call) -> Outcome:
     return Outcome(sync.sync(call.context, call.session()))
 
@@ -131,5 +140,7 @@ _HANDLERS: Mapping[str, Callable[[Call], Outcome]] = {
     "kg_put_edge": _put_edge,
     "kg_delete_node": _delete_node,
     "kg_delete_edge": _delete_edge,
+    "kg_rename_node": _rename_node,
+    "kg_useful": _useful,
     "kg_sync": _sync,
 }

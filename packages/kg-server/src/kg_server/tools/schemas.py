@@ -148,6 +148,35 @@ TOOLS: tuple[Tool, ...] = (
         destructive=True,
     ),
     Tool(
+        "kg_rename_node",
+        "Rename a lesson",
+        "Give a node another id. Its history, its links in every project and what sessions know of it follow. Refused "
+        "when the id is taken.",
+        _object(
+            {"session_id": _SESSION, "old_id": _text(), "new_id": _text("kebab-case name"), "level": _LEVEL},
+            "session_id",
+            "old_id",
+            "new_id",
+        ),
+        idempotent=False,
+    ),
+    Tool(
+        "kg_useful",
+        "Endorse lessons",
+        "Say which lessons really helped: at the end of a task, judged by its result, and when you notice that one you "
+        "had not seen was needed. About five a session; each once. It keeps them in view for later sessions.",
+        _object(
+            {
+                "session_id": _SESSION,
+                "ids": _texts("node ids"),
+                "credits": {"type": "integer", "minimum": 1, "maximum": 3, "description": "maintenance passes only"},
+            },
+            "session_id",
+            "ids",
+        ),
+        idempotent=True,
+    ),
+    Tool(
         "kg_sync",
         "What others changed",
         "List what other sessions changed in this memory since your last kg_sync (or your start), deletions "

@@ -43,5 +43,7 @@ def _sentence(error: ValidationError) -> str:
             return f"{field} must be of type {wanted}"
         case "enum":
             return f"{field} must be one of {', '.join(map(str, wanted))}"
+        case "minimum" | "maximum":
+            return f"{field} must be from {schema.get('minimum')} to {schema.get('maximum')}"
         case other:
             return f"{field} breaks the rule {other}"

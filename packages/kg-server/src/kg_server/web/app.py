@@ -47,7 +47,7 @@ def create_app(
         return managers
 
     gate = McpGate(build)
-    background = Background(settings.save_interval_s, [context.memory.save_changed, context.sessions.save_changed])
+    background = Background(settings.save_interval_s, jobs(context))
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -58,6 +58,7 @@ def create_app(
                 yield
         finally:  # uvicorn raises its stop signal again when run() is left: flush here, not there
             background.stop()
+            context.upkeep.commit_last()
             context.memory.storage.close()
             stopped()
 
@@ -87,3 +88,16 @@ def create_app(
         ],
     )
     return Security(app, token, str(settings.storage_root))
+
+
+def jobs(context: Context) -> list[Callable[[], None]]:
+    """What every tick does, in this order: the snapshots hold what the jobs before them changed."""
+    memory = context.memory
+    return [
+        memory.settle_due,
+        context.upkeep.expire,
+        memory.take_in_outside,
+        memory.save_changed,
+        context.sessions.save_changed,
+        context.upkeep.commit,
+    ]

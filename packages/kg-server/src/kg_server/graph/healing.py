@@ -1,0 +1,34 @@
+"""Undoes tool-call markup that a client let slip into a gist; prose that mentions such a tag is left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_FIELDS = "gist|notes|touches|level|id|session_id"
+_LEAK = re.compile(
+    rf"</(?:gist|parameter|invoke)>\s*(?=<|$)"  # a closing tag with nothing but markup behind it
+    rf"|<(?:notes|touches)>\s*(?=\[)"  # an opening list
+    rf'|<parameter name="(?:{_FIELDS})">'
+    rf'|<invoke name="kg_'
+)
+_NOTES = re.compile(r'<(?:notes|parameter name="notes")>\s*(?=\[)')
+
+
+def heal(gist: str) -> tuple[str, list[str]]:
+    """The gist without leaked markup, and the notes found in what was cut off. Linear in the text."""
+    leak = _LEAK.search(gist)
+    if leak is None or not gist[: leak.start()].strip():
+        return gist, []
+    return gist[: leak.start()].rstrip(), _notes(gist[leak.start() :])
+
+
+def _notes(markup: str) -> list[str]:
+    found = _NOTES.search(markup)
+    if found is None:
+        return []
+    try:
+        values, _ = json.JSONDecoder().raw_decode(markup, found.end())
+    except (ValueError, RecursionError):
+        return []
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []

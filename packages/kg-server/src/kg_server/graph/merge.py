@@ -1,0 +1,50 @@
+"""Three versions of a graph made one: what we last saved, what we hold now, what somebody else left in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from kg_server.graph.model import Change, Edge, Kind, Node
+
+
+class Entries(Protocol):
+    """Anything that holds the records of a graph."""
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """Nodes by id."""
+
+    @property
+    def edges(self) -> Mapping[str, Edge]:
+        """Edges by key."""
+
+
+def merged(base: Entries, ours: Entries, theirs: Entries) -> tuple[list[Change], list[str]]:
+    """The changes that bring `ours` up to date with `theirs`, and the entries that both changed differently.
+
+    An entry that only one side changed (a deletion is a change) is that side's. Where both did, the one written
+    later stands.
+    """
+    changes: list[Change] = []
+    clashes: list[str] = []
+    _merge("node", (base.nodes, ours.nodes, theirs.nodes), changes, clashes)
+    _merge("edge", (base.edges, ours.edges, theirs.edges), changes, clashes)
+    return changes, clashes
+
+
+def _merge(kind: Kind, sides: tuple[Mapping[str, Any], ...], changes: list[Change], clashes: list[str]) -> None:
+    base, ours, theirs = sides
+    for key in sorted({*base, *theirs}):
+        old, own, other = base.get(key), ours.get(key), theirs.get(key)
+        if other in (old, own):
+            continue
+        if own != old:
+            clashes.append(f"{kind} {key}")
+            if _written(own) >= _written(other):
+                continue
+        changes.append(Change(kind, key, own, other))
+
+
+def _written(record: Any) -> float:
+    return float((record or {}).get("_written", {}).get("ts", 0.0))
