@@ -1,0 +1,25 @@
+"""What the tests of kg-server share: the made-up client Acme, and a memory of its own for each test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "support"))
+
+from kg_world import World, worlds
+
+
+@pytest.fixture
+def make_world(tmp_path: Path) -> Iterator[Callable[..., World]]:
+    """Make worlds: make_world(plugin) or make_world(kg_preload_limit=…), a hook in the place of Acme's own."""
+    yield from worlds(tmp_path)
+
+
+@pytest.fixture
+def world(make_world: Callable[..., World]) -> World:
+    """A memory, its project and its client."""
+    return make_world()

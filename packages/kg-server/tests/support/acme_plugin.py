@@ -1,0 +1,106 @@
+"""Acme CLI, a client that does not exist: what a third party's plugin looks like, and what the tests talk through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from kg_server import hookimpl
+from kg_server.plugins import (
+    Compacted,
+    Event,
+    EventSource,
+    HarnessInfo,
+    Ignored,
+    Limit,
+    Prompt,
+    Reply,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+
+NAME = "acme"
+USER_AGENT = "acme/7.0"
+LIMIT = Limit(9_500, "utf16")
+INFO = HarnessInfo(name=NAME, title="Acme CLI")
+
+
+@hookimpl
+def kg_harness() -> HarnessInfo:
+    """The made-up client."""
+    return INFO
+
+
+@hookimpl
+def kg_detect_harness(source: EventSource) -> str | None:
+    """It says who it is in its User-Agent, in the poster's second argument, or as MCP clientInfo."""
+    told = source.user_agent.startswith("acme/") or source.user_agent == "kg-hook/1 (acme)"
+    return NAME if told or source.client_name == NAME else None
+
+
+@hookimpl
+def kg_classify_payload(event: str, payload: Mapping[str, object]) -> Event | None:
+    """Payloads are `{"chat": …, "dir": …}` and a field or two more; unknown events are nobody's."""
+    chat, folder = str(payload.get("chat", "")), str(payload.get("dir", ""))
+    match event:
+        case "begin":
+            return SessionStart(str(payload.get("how", "startup")), chat, folder)
+        case "ask":
+            return Prompt(chat, folder, str(payload.get("text", "")))
+        case "used":
+            return ToolUse(chat, folder, str(payload.get("tool", "")), {})
+        case "summed-up":
+            return Compacted(chat, folder)
+        case "leave":
+            return SessionEnd(chat, folder)
+        case "tick":
+            return Ignored("a clock tick")
+    return None
+
+
+@hookimpl
+def kg_typed_text(prompt: str) -> str:
+    """Everything behind a bar is Acme's own addition."""
+    return prompt.partition("|")[0].strip()
+
+
+@hookimpl
+def kg_render_reply(event: Event, reply: Reply) -> Mapping[str, object]:
+    """`say` for the model, `show` for the person."""
+    return {name: text for name, text in (("say", reply.context), ("show", reply.message)) if text}
+
+
+@hookimpl
+def kg_preload_limit() -> Limit:
+    """Acme counts UTF-16 units."""
+    return LIMIT
+
+
+@hookimpl
+def kg_reply_limit() -> Limit:
+    """The same for all replies."""
+    return LIMIT
+
+
+@hookimpl
+def kg_sample_payload(event: Event) -> tuple[str, Mapping[str, object]] | None:
+    """A start and a prompt."""
+    match event:
+        case SessionStart():
+            return "begin", {"chat": event.client_session, "dir": event.cwd, "how": event.kind}
+        case Prompt():
+            return "ask", {"chat": event.client_session, "dir": event.cwd, "text": event.text}
+    return None
+
+
+HOOKS: Mapping[str, Any] = {
+    name: hook for name, hook in list(globals().items()) if name.startswith("kg_") and callable(hook)
+}
+
+
+def plugin(base: Mapping[str, Any] | None = HOOKS, **hooks: Any) -> SimpleNamespace:
+    """A plugin object: the hooks of `base` (Acme's, or none with base=None), with these in their place."""
+    marked = {name: hookimpl(hook) for name, hook in hooks.items()}
+    return SimpleNamespace(**{**(base or {}), **marked})
