@@ -157,7 +157,7 @@ class Home:
     def endpoint(self, port: int, token: str = TOKEN) -> None:
         """Write the endpoint file as a server does: in one step."""
         new = self.state / "endpoint.new"
-        new.write_text(f"{port} {token}\n")
+        new.write_text(f"{port} {token}\n", encoding="utf-8")
         new.replace(self.state / "endpoint")
 
     @property
@@ -176,7 +176,10 @@ class Home:
     def kg(self, script: str) -> None:
         """Put a command `kg` on PATH that runs these Python lines."""
         file = self.bin / "kg"
-        file.write_text(f"#!{sys.executable} -IS\nimport os, sys, time\nos.chdir({str(self.folder)!r})\n{script}\n")
+        file.write_text(
+            f"#!{sys.executable} -IS\nimport os, sys, time\nos.chdir({str(self.folder)!r})\n{script}\n",
+            encoding="utf-8",
+        )
         file.chmod(0o755)
 
     def kg_server(self, script: str) -> None:
@@ -186,7 +189,7 @@ class Home:
         (folder.parent / "__init__.py").touch()
         (folder / "__init__.py").touch()
         lines = f"import os, sys\nos.chdir({str(self.folder)!r})\n{script}".replace("\n", "\n    ")
-        (folder / "main.py").write_text(f"def main():\n    {lines}\n")
+        (folder / "main.py").write_text(f"def main():\n    {lines}\n", encoding="utf-8")
 
 
 @pytest.fixture
@@ -414,9 +417,9 @@ def pythons() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in candidates:
         probe = [path, "-I", "-S", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-        done = subprocess.run(probe, capture_output=True, text=True, check=False)
+        done = subprocess.run(probe, capture_output=True, check=False)
         if done.returncode == 0:
-            found.setdefault(done.stdout.strip(), path)
+            found.setdefault(done.stdout.decode().strip(), path)
     return found
 
 

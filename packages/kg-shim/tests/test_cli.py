@@ -80,7 +80,7 @@ def test_hook_tells_when_there_is_no_server_beside_it(home, kg):
     """Its `kg start` finds nothing to start and leaves a record of that, which is read out."""
     home.kg_server("")
     missing = "raise ModuleNotFoundError('No module named kg_server', name='kg_server')\n"
-    (home.packages / "kg_server" / "__init__.py").write_text(missing)
+    (home.packages / "kg_server" / "__init__.py").write_text(missing, encoding="utf-8")
     done = kg("hook", "SessionStart")
     assert (done.returncode, done.stderr) == (0, b"")
     assert "is not installed beside this `kg`" in json.loads(done.stdout)["systemMessage"]
@@ -102,7 +102,7 @@ def test_a_missing_server_is_one_sentence_and_exit_code_2(home, kg, alone, words
 def test_an_import_that_fails_inside_an_installed_server_is_not_called_missing(home, kg, script):
     home.kg_server(script)
     main = home.packages / "kg_server" / "cli" / "main.py"
-    main.write_text(script + "\n")
+    main.write_text(script + "\n", encoding="utf-8")
     done = kg("status")
     assert done.returncode == 1
     assert script.split()[-1].encode() in done.stderr

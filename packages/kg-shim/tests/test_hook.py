@@ -78,7 +78,7 @@ def test_a_connection_reset_inside_the_answer_is_silent(home, listener, run_hook
 )
 def test_no_endpoint_or_a_senseless_one_is_silent(home, run_hook, content):
     if content is not None:
-        (home.state / "endpoint").write_text(content)
+        (home.state / "endpoint").write_text(content, encoding="utf-8")
     assert run_hook("PostToolUse") == b""
 
 
@@ -236,6 +236,6 @@ def test_no_module_beyond_the_interpreters_own_is_imported(home, listener, pytho
 
 def test_the_poster_stays_flat_and_short():
     """Its source is compiled at each start: forty lines more cost 0.4 ms."""
-    lines = HOOK.read_text().splitlines()
+    lines = HOOK.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 70
     assert not [line for line in lines if line.lstrip().startswith(("def ", "class "))]

@@ -11,7 +11,7 @@ ANSWER = '{"systemMessage":"é 漢字 😀"}'.encode()
 def token_file(home) -> str:
     """A file with the user's own token in it."""
     file = home.folder / "token"
-    file.write_text("  own-token\n")
+    file.write_text("  own-token\n", encoding="utf-8")
     return str(file)
 
 

@@ -32,9 +32,9 @@ def test_the_server_is_started_and_the_payload_posted_to_it(home, listener, run_
     server = listener(lambda request: request.answer(ANSWER, X_KG_Ack="1"))
     home.kg(comes_up(server.port))
     if stale:
-        (home.state / "endpoint").write_text(stale.replace("PORT", str(refused)))
+        (home.state / "endpoint").write_text(stale.replace("PORT", str(refused)), encoding="utf-8")
     assert run_hook("SessionStart", "claude-code", payload=b'{"source":"startup"}', python=python) == ANSWER
-    assert (home.folder / "started").read_text() == "start\n"
+    assert (home.folder / "started").read_text(encoding="utf-8") == "start\n"
     hook, ack = server.requests
     assert (hook.target, hook.body) == ("POST /api/hook/SessionStart", b'{"source":"startup"}')
     assert {hook.headers["authorization"], ack.headers["authorization"]} == {"Bearer new"}
@@ -54,7 +54,7 @@ def test_a_token_of_the_users_own_stays_the_same_over_a_restart(home, listener, 
     home.endpoint(server.port, "own")
 
     def come_up():
-        (home.folder / "started").read_text()
+        (home.folder / "started").read_text(encoding="utf-8")
         server.listen()
 
     threading.Thread(target=come_up, daemon=True).start()
@@ -108,7 +108,7 @@ def test_without_the_command_it_says_so_once_and_how_to_install_it(home, run_hoo
 
 def test_a_command_that_may_not_be_run_counts_as_missing(home, run_hook):
     home.kg("")
-    (home.bin / "kg").write_text("no program")
+    (home.bin / "kg").write_text("no program", encoding="utf-8")
     (home.bin / "kg").chmod(0o644)
     assert "not on PATH" in json.loads(run_hook("SessionStart"))["systemMessage"]
 

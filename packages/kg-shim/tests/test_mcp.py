@@ -281,7 +281,7 @@ def test_a_server_that_is_down_is_started_once_and_gets_the_message(home, listen
     client.call(1, "initialize", **INITIALIZE)
     client.call(2)
     assert [client.reply()["id"], client.reply()["id"]] == [1, 2]
-    assert (home.folder / "started").read_text() == "['start']\n"
+    assert (home.folder / "started").read_text(encoding="utf-8") == "['start']\n"
     assert [len(server.requests), client.finish()] == [2, []]
 
 
@@ -289,7 +289,7 @@ def test_a_server_that_is_down_is_started_once_and_gets_the_message(home, listen
 def test_modules_of_the_project_it_runs_in_do_not_get_into_the_start(home, listener, start_shim, monkeypatch, tmp_path):
     server = listener(result)
     home.kg_server("import json\n" + up(server.port))
-    (tmp_path / "json.py").write_text("raise SystemExit(3)")
+    (tmp_path / "json.py").write_text("raise SystemExit(3)", encoding="utf-8")
     (tmp_path / "kg_shim").mkdir()
     monkeypatch.chdir(tmp_path)
     client = start_shim(command=("-c", "import sys; del sys.path[0]; from kg_shim.mcp import main; main()"))
@@ -325,7 +325,7 @@ def test_a_start_that_fails_is_reported_at_once_with_its_cause(home, start_shim)
 
 
 def test_a_start_that_fails_without_a_word_is_reported_with_its_exit_code(home, start_shim):
-    (home.state / "last_start_error").write_text("of long ago")
+    (home.state / "last_start_error").write_text("of long ago", encoding="utf-8")
     os.utime(home.state / "last_start_error", (1, 1))
     home.kg_server("return 3")
     client = start_shim()
@@ -353,13 +353,13 @@ def test_without_an_installed_server_one_that_runs_is_used(home, listener, start
 
 
 def test_a_server_elsewhere_is_used_with_its_own_token_and_path(home, listener, start_shim):
-    (home.folder / "token").write_text("own\n")
+    (home.folder / "token").write_text("own\n", encoding="utf-8")
     home.endpoint(1)
     server = listener(result)
     client = start_shim(KG_URL=f"http://localhost:{server.port}/memory/", KG_TOKEN_FILE=str(home.folder / "token"))
     client.call(1)
     client.reply()
-    (home.folder / "token").write_text("own-2\n")
+    (home.folder / "token").write_text("own-2\n", encoding="utf-8")
     client.call(2)
     client.reply()
     first, second = server.requests

@@ -48,7 +48,7 @@ def test_the_storage_root_is_absolute_and_knows_the_home_folder():
 
 def test_an_endpoint_is_read_as_it_was_written(tmp_path):
     endpoint = Endpoint(8765, "a-_9")
-    (tmp_path / state.ENDPOINT_FILE).write_text(state.format_endpoint(endpoint))
+    (tmp_path / state.ENDPOINT_FILE).write_text(state.format_endpoint(endpoint), encoding="utf-8")
     assert state.read_endpoint(str(tmp_path)) == endpoint
     assert state.read_endpoint(str(tmp_path)) != Endpoint(8765, "other")
 
@@ -65,7 +65,7 @@ def test_a_token_does_not_show_in_a_repr():
 
 
 def test_the_token_file_is_read_without_its_line_end(tmp_path):
-    (tmp_path / "token").write_text(" abc\n")
+    (tmp_path / "token").write_text(" abc\n", encoding="utf-8")
     assert state.token_from_file({"KG_TOKEN_FILE": str(tmp_path / "token")}) == "abc"
     assert state.token_from_file({}) is None
     with pytest.raises(OSError, match="missing"):
@@ -75,9 +75,9 @@ def test_the_token_file_is_read_without_its_line_end(tmp_path):
 def test_the_cause_of_a_failed_start_is_its_first_line_if_it_is_recent(tmp_path):
     record = tmp_path / state.START_ERROR_FILE
     assert state.read_start_error(str(tmp_path), 0) is None
-    record.write_text("\nPort taken.\nTraceback\n")
+    record.write_text("\nPort taken.\nTraceback\n", encoding="utf-8")
     os.utime(record, (1000, 1000))
     assert state.read_start_error(str(tmp_path), 1000) == "Port taken."
     assert state.read_start_error(str(tmp_path), 1001) is None
-    record.write_text("\n")
+    record.write_text("\n", encoding="utf-8")
     assert state.read_start_error(str(tmp_path), 0) is None
