@@ -24,14 +24,16 @@ from kg_server.storage.layout import Layout
 
 PROJECT = "coffee-shop"
 WORK = "Why is the invoice total off by a cent, and does the refund worker matter for it?"
+HEAD_LINES, TAIL_LINES = 14, 9
 SMALL_TALK = "thanks, that looks good to me"
 
 
 @click.command(epilog="Example:  kg demo --live")
 @click.option("--live", is_flag=True, help="Keep the server running afterwards, until Ctrl-C.")
-def demo(live: bool) -> None:
+@click.option("--whole", is_flag=True, help="Show every line the model gets.")
+def demo(live: bool, whole: bool) -> None:
     """Watch a memory at work: preload, full read, writing, recall. Uses a scratch folder; yours is not touched."""
-    harness, narrator = _harness(), Narrator()
+    harness, narrator = _harness(), Narrator(whole)
     with tempfile.TemporaryDirectory(prefix="kg-demo-", ignore_cleanup_errors=True) as folder:
         base = Path(os.path.realpath(folder))
         os.environ.update(_environment(base))
@@ -49,16 +51,21 @@ def demo(live: bool) -> None:
 
 
 class Narrator:
-    """Prints the demo step by step."""
+    """Prints the demo step by step; long texts are shortened in the middle unless `whole`."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool) -> None:
         self._number = 0
+        self._whole = whole
 
     def tell(self, title: str, text: str) -> None:
         """One numbered step with what there is to see."""
         self._number += 1
         click.secho(f"\n{self._number}. {title}", bold=True)
-        for line in text.splitlines():
+        lines = text.splitlines()
+        if not self._whole and len(lines) > HEAD_LINES + TAIL_LINES + 1:
+            left_out = f"  … {len(lines) - HEAD_LINES - TAIL_LINES} more lines (kg demo --whole shows them)"
+            lines = [*lines[:HEAD_LINES], left_out, *lines[-TAIL_LINES:]]
+        for line in lines:
             click.echo(f"   {line}")
 
 

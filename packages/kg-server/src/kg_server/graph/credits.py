@@ -17,7 +17,7 @@ Stamp = Literal["_useful_ts", "_credited_ts", "_recurrence_ts"]
 
 def stamped(node: Node, field: Stamp, stamps: list[float]) -> Node:
     """The node with more stamps of a kind; the oldest go when there are too many."""
-    kept = [*cast("list[float]", node.get(field, [])), *stamps][-limits.STAMPS_KEPT :]
+    kept = [*node.get(field, []), *stamps][-limits.STAMPS_KEPT :]
     return cast(Node, {**node, field: kept})
 
 

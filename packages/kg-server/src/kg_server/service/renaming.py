@@ -104,7 +104,7 @@ def _rewired(graph: Graph, old: str, new: str) -> list[Change]:
     after: dict[str, Edge] = {}
     for edge in sorted(graph.adjacency.of(old), key=key_of):
         changes.append(Change("edge", key_of(edge), edge, None))
-        moved = cast(Edge, {**edge, **{end: new for end in ("from", "to") if edge[end] == old}})  # type: ignore[literal-required]
+        moved = cast(Edge, {**edge, **{end: new for end in ("from", "to") if edge[end] == old}})
         key = key_of(moved)
         standing = after.get(key) or graph.edges.get(key)
         after[key] = _united(standing, moved) if standing is not None else moved

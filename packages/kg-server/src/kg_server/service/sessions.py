@@ -144,7 +144,7 @@ class Sessions:
                     continue
                 for known in (session.seen, session.viewed):
                     if before in known:
-                        known[after] = known.pop(before)  # type: ignore[assignment, index]
+                        known[after] = known.pop(before)  # type: ignore[assignment]
                 for listed in (session.preloaded, session.endorsed):
                     listed[:] = [after if name == before else name for name in listed]
             self.save()
