@@ -54,6 +54,11 @@ class Memory:
         graph["nodes"].update(nodes)
         path.write_text(json.dumps(graph, ensure_ascii=False), "utf-8")
 
+    def fill(self) -> None:
+        """Fill the user level to between 0.8 and 1.0 of its budget, so that what is archived stays archived."""
+        text = "an older lesson about the matter of that number, kept long enough to take up some room in the memory"
+        self.remember({f"filler-{number:03d}": f"Filler {number}, {text}, {text}" for number in range(82)})
+
     def stop(self) -> None:
         """Stop this memory's own server, if one runs."""
         command = [sys.executable, "-P", "-m", "kg_shim", "stop"]

@@ -133,8 +133,8 @@ def test_a_prompt_after_the_full_read_recalls_an_archived_lesson(
     claude: ClaudeCode, model: ScriptedModel, memory: Memory
 ) -> None:
     gist = "The zanzibar exporter drops rows without a timezone"
-    memory.remember({f"other-{n}": f"Some lesson about matter number {n}" for n in range(12)})
     memory.remember({"zanzibar-needs-timezone": gist}, archived=True)
+    memory.fill()
     model.script(kg("kg_read"), say("Read."))
     first = claude.ask("hi there")
     assert gist not in json.dumps(model.requests[-1].body)

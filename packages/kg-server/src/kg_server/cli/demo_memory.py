@@ -31,17 +31,8 @@ _EDGES = (
     ("stock-service", "is-implemented-in", "src/stock.py"),
 )
 _PARTS = (
-    "cart",
-    "catalog",
-    "search",
-    "checkout",
-    "shipping",
-    "customer",
-    "voucher",
-    "review",
-    "report",
-    "import",
-    "admin",
+    *("cart", "catalog", "search", "checkout", "shipping", "customer", "voucher"),
+    *("review", "report", "import", "admin", "pricing", "profile"),
 )
 _LESSONS = {
     "limits": "The {0} API takes at most 200 entries a call and answers 413 beyond that; callers send pages, and the "
