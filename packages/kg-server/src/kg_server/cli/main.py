@@ -19,6 +19,13 @@ COMMANDS = {
     "logs": ("status_commands", "Show the server's log."),
     "plugins": ("status_commands", "List the installed plugins and their hooks."),
     "version": ("status_commands", "Print the version."),
+    "history": ("memory_commands", "Show what happened to a node."),
+    "undo": ("memory_commands", "Take a change back."),
+    "lock": ("memory_commands", "Keep a node as it is."),
+    "unlock": ("memory_commands", "Let agents change a node again."),
+    "retire": ("memory_commands", "Take a node out of sight, with a reason."),
+    "restore": ("memory_commands", "Bring a retired or archived node back."),
+    "purge": ("memory_commands", "Remove a node and its text for good."),
     "demo": ("demo", "Watch a memory at work, on a scratch folder."),
 }
 """Command → the module below kg_server.cli that has it, and its line in the help."""

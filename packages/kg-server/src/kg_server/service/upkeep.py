@@ -54,6 +54,12 @@ class Upkeep:
             self._committed_ts = now
             self._git.commit(now)
 
+    def git_holds(self) -> str:
+        """What a user must know who purges a text: the repository keeps what was committed. Empty without one."""
+        if not self._git.exists():
+            return ""
+        return "The storage folder's git repository still holds what was committed; rewrite its history to remove that."
+
     def commit_last(self) -> None:
         """The commit at shutdown, after the last snapshots."""
         if self._commit_interval_s:

@@ -33,9 +33,13 @@ class GitCommits:
     def __init__(self, root: Path) -> None:
         self._root = root
 
+    def exists(self) -> bool:
+        """Whether the folder is a repository."""
+        return (self._root / ".git").is_dir()
+
     def commit(self, now: float) -> bool:
         """Commit what changed; False when there was nothing to commit, no repository, or git failed."""
-        if not (self._root / ".git").is_dir():
+        if not self.exists():
             return False
         try:
             self._exclude()

@@ -20,6 +20,7 @@ from kg_server.service.context import Context
 from kg_server.settings import Settings
 from kg_server.web.hook_routes import routes as hook_routes
 from kg_server.web.mcp_gate import McpGate
+from kg_server.web.memory_routes import routes as memory_routes
 from kg_server.web.modern_headers import ModernHeaders
 from kg_server.web.security import Security
 
@@ -84,6 +85,7 @@ def create_app(
         routes=[
             Route("/health", health, methods=["GET"]),
             *hook_routes(context),
+            *memory_routes(context),
             Route("/", ModernHeaders(gate)),
         ],
     )

@@ -1,0 +1,83 @@
+"""What only the user does to a node: lock, retire, restore, purge."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from kg_server.graph.errors import UnknownEntry, WriteRefused
+from kg_server.graph.graph import Graph
+from kg_server.graph.index import query_terms
+from kg_server.graph.model import Change, Node, key_of, with_tier
+from kg_server.graph.names import one_line, shown
+from kg_server.graph.versions import entry_key, tombstones
+from kg_server.service.context import Context
+from kg_server.service.outcome import Outcome
+from kg_server.storage.layout import GraphKey
+from kg_server.storage.snapshot import copy_of
+
+
+def lock(context: Context, key: GraphKey, name: str, *, locked: bool) -> Outcome:
+    """Lock a node against agents and compaction, or unlock it."""
+    with context.memory.lock:
+        node = _node(context.memory.graph(key), key, name)
+        after = cast(Node, {**node, "locked": True} if locked else {k: v for k, v in node.items() if k != "locked"})
+        return _changed(context, key, node, after, f"Node '{name}' is {'locked' if locked else 'unlocked'}.")
+
+
+def retire(context: Context, key: GraphKey, name: str, reason: str, by: str) -> Outcome:
+    """Take a node out of sight, with a reason; it is kept until it is restored or purged."""
+    with context.memory.lock:
+        node = _node(context.memory.graph(key), key, name)
+        if node.get("locked"):
+            raise WriteRefused(f"node {shown(name)} is locked: unlock it first with `kg unlock {name}`")
+        after = cast(Node, {**node, "_retired": {"ts": context.now(), "reason": one_line(reason), "by": by}})
+        return _changed(context, key, node, after, f"Node '{name}' is retired; `kg restore {name}` brings it back.")
+
+
+def restore(context: Context, key: GraphKey, name: str) -> Outcome:
+    """Bring a retired, archived or orphaned node back into view."""
+    with context.memory.lock:
+        node = _node(context.memory.graph(key), key, name)
+        after = with_tier(cast(Node, {k: v for k, v in node.items() if k != "_retired"}), "active")
+        return _changed(context, key, node, after, f"Node '{name}' is active again.")
+
+
+def purge(context: Context, key: GraphKey, name: str, by: str) -> Outcome:
+    """Delete a node and take its text out of journal, history, the previous snapshot and tombstones, for good."""
+    with context.memory.lock:
+        graph = context.memory.graph(key)
+        node = graph.nodes.get(name)
+        recorded = context.memory.storage.history(key)
+        if node is None and not any(name == change.key for entry in recorded for change in entry.changes):
+            raise UnknownEntry(f"node {shown(name)} stands neither in {key} nor in its history")
+        changes = [Change("edge", key_of(edge), edge, None) for edge in graph.adjacency.of(name)]
+        if node is not None:
+            changes.append(Change("node", name, node, None))
+        if changes:
+            context.memory.commit(key, changes, by)
+        for grave in [grave for grave in tombstones(graph.meta) if _mentions(grave, name)]:
+            del tombstones(graph.meta)[grave]
+        copy = copy_of(graph)
+    context.memory.storage.forget(key, copy, {name})
+    git = context.upkeep.git_holds()
+    return Outcome(f"Node '{name}' and its history are gone from {key}.{f' {git}' if git else ''}")
+
+
+def _mentions(grave: str, name: str) -> bool:
+    edge = grave.partition(":")[2]
+    return grave == entry_key("node", name) or edge.startswith(f"{name}->") or f"->{name}:" in edge
+
+
+def _node(graph: Graph, key: GraphKey, name: str) -> Node:
+    node = graph.nodes.get(name)
+    if node is None:
+        near = [hit.id for hit in graph.index.rank(query_terms(name))][:3]
+        nearest = f" Nearest ids: {', '.join(near)}." if near else ""
+        raise UnknownEntry(f"node {shown(name)} does not exist in {key}.{nearest}")
+    return node
+
+
+def _changed(context: Context, key: GraphKey, before: Node, after: Node, text: str) -> Outcome:
+    if before == after:
+        return Outcome(text)
+    return Outcome(text, [context.memory.commit(key, [Change("node", after["id"], before, after)], "user")])

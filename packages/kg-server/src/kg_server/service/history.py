@@ -1,0 +1,94 @@
+"""What happened to a node, and taking a change back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from kg_server.graph.errors import UnknownEntry, WriteRefused
+from kg_server.graph.graph import Graph
+from kg_server.graph.model import Change, Edge, Node, Record, tier, with_tier
+from kg_server.graph.versions import ChangeSet, content_changed
+from kg_server.service.context import Context
+from kg_server.service.outcome import Outcome
+from kg_server.storage.layout import GraphKey
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One recorded change of an entry."""
+
+    seq: int
+    ts: float
+    session: str
+    change: Change
+
+
+def history(context: Context, key: GraphKey, name: str = "") -> list[Step]:
+    """The recorded content changes of a node and of its edges, oldest first; of the whole graph without a name."""
+    return [
+        Step(entry.seq, entry.ts, entry.session, change)
+        for entry in context.memory.storage.history(key)
+        for change in entry.changes
+        if content_changed(change) and (not name or _concerns(change, name))
+    ]
+
+
+def undo(context: Context, key: GraphKey, seq: int | None, session: str) -> Outcome:
+    """Take a recorded change set back (the last one that changed content, without `seq`).
+
+    Content is restored, not tiers. Refused where an entry was changed again since: that later change goes first.
+    """
+    recorded = list(context.memory.storage.history(key))
+    target = _target(recorded, seq, key)
+    with context.memory.lock:
+        graph = context.memory.graph(key)
+        changes = [change for change in target.changes if content_changed(change)]
+        later = [change.key for change in changes if _content(_standing(graph, change)) != _content(change.after)]
+        if later:
+            raise WriteRefused(
+                f"change {target.seq} of {key} cannot be taken back alone: {', '.join(later)} changed again since. "
+                f"`kg history` shows the later changes; take those back first"
+            )
+        back = [_inverse(graph, change) for change in reversed(changes)]
+        renames = [(new, old) for old, new in target.renames]
+        done = context.memory.commit(key, back, session, renames=renames)
+    names = ", ".join(dict.fromkeys(change.key for change in changes))
+    return Outcome(f"Change {target.seq} of {key} is taken back: {names}.", [done])
+
+
+def _target(recorded: Sequence[ChangeSet], seq: int | None, key: GraphKey) -> ChangeSet:
+    with_content = [entry for entry in recorded if any(content_changed(change) for change in entry.changes)]
+    if seq is not None:
+        with_content = [entry for entry in with_content if entry.seq == seq]
+    if not with_content:
+        wanted = f"change {seq}" if seq is not None else "a change"
+        raise UnknownEntry(f"{wanted} of {key} is not recorded (any more): history reaches back 90 days and 8 MiB")
+    return with_content[-1]
+
+
+def _inverse(graph: Graph, change: Change) -> Change:
+    standing = _standing(graph, change)
+    restored = change.before
+    if change.kind == "node" and restored is not None and standing is not None:
+        node = cast(Node, standing)
+        restored = with_tier(cast(Node, restored), tier(node), node.get("_orphaned_ts", 0.0))
+    return Change(change.kind, change.key, standing, restored)
+
+
+def _standing(graph: Graph, change: Change) -> Record | None:
+    return graph.nodes.get(change.key) if change.kind == "node" else graph.edges.get(change.key)
+
+
+def _content(record: Record | None) -> dict[str, object] | None:
+    if record is None:
+        return None
+    return {field: value for field, value in record.items() if not field.startswith("_")}
+
+
+def _concerns(change: Change, name: str) -> bool:
+    if change.kind == "node":
+        return change.key == name
+    edge = cast(Edge, change.after or change.before)
+    return name in (edge["from"], edge["to"])
