@@ -34,8 +34,8 @@ class Adjacency:
                     del self._incident[end]
 
     def of(self, endpoint: str) -> Iterator[Edge]:
-        """The edges that meet at `endpoint`."""
-        return iter(tuple(self._incident.get(endpoint, _NOTHING).values()))
+        """The edges that meet at `endpoint`, as they are now."""
+        return iter(list(self._incident.get(endpoint, _NOTHING).values()))
 
     def degree(self, endpoint: str) -> int:
         """Number of edges that meet at `endpoint`."""

@@ -7,17 +7,18 @@ a lower and an upper bound, O(1) to read, and the exact figure comes from the re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 
 from kg_server.graph.lines import (
     ACTIVE_HEADING,
     ARCHIVED_HEADING,
+    CITATION_FRAME,
     active_line,
     archived_line,
     citation_length,
     heading,
 )
-from kg_server.graph.model import Edge, Level, Node, other_end, tier
+from kg_server.graph.model import Edge, Level, Node, tier
 
 
 def edge_is_live(edge: Edge, is_active: Callable[[str], bool]) -> bool:
@@ -70,16 +71,24 @@ class Charge:
         self.low += sign * low
         self.high += sign * high
 
-    def flip_edge(self, edge: Edge, name: str, other_active: bool, sign: int) -> None:
-        """Follow an edge when its end `name` becomes active (+1) or stops being so (-1)."""
-        here = citation_length(edge, name) + 1
-        if not other_active:
-            self.low += sign * here
-            self.high += sign * here
-        else:
-            there = citation_length(edge, other_end(edge, name)) + 1
-            self.low += sign * (min(here, there) - there)
-            self.high += sign * (max(here, there) - there)
+    def flip_node(self, name: str, edges: Iterable[Edge], active: Container[str], sign: int) -> None:
+        """Follow the edges of a node that becomes active (+1) or stops being so (-1)."""
+        low = high = 0
+        own = CITATION_FRAME + 1 + len(name)
+        for edge in edges:
+            other = edge["to"] if edge["from"] == name else edge["from"]
+            here = CITATION_FRAME + 1 + len(edge["rel"]) + len(other)
+            if other == name or other not in active:
+                low += here
+                high += here
+                continue
+            there = own + len(edge["rel"])
+            if here < there:
+                low += here - there
+            else:
+                high += here - there
+        self.low += sign * low
+        self.high += sign * high
 
     def edge_cost(self, edge: Edge, from_active: bool, to_active: bool) -> int:
         """The most that an edge's citation can charge."""

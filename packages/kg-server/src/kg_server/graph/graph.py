@@ -10,7 +10,7 @@ from kg_server.graph.charge import Charge
 from kg_server.graph.index import SearchIndex
 from kg_server.graph.lines import active_line, archived_line, citation
 from kg_server.graph.links import Links
-from kg_server.graph.model import Change, Edge, Level, Node, Tier, is_path, key_of, other_end, tier, with_tier
+from kg_server.graph.model import Change, Edge, Level, Node, Tier, is_path, key_of, tier, with_tier
 from kg_server.graph.order import reading_order
 
 
@@ -61,8 +61,12 @@ class Graph:
 
     def retier(self, name: str, state: Tier, now: float) -> Node:
         """Move a node to another tier; its text, and with it the search index, stays as it is."""
-        node = with_tier(self.nodes[name], state, now)
-        self._set_node(name, node)
+        before = self.nodes[name]
+        node = with_tier(before, state, now)
+        self._retier(name, tier(before), tier(node))
+        self._charge.count_node(before, -1)
+        self._charge.count_node(node, +1)
+        self.nodes[name] = node
         self.generation += 1
         return node
 
@@ -153,9 +157,7 @@ class Graph:
         self.links.move(name, before, after, self.adjacency)
         if "active" in (before, after):
             sign = +1 if after == "active" else -1
-            for edge in self.adjacency.of(name):
-                other = other_end(edge, name)
-                self._charge.flip_edge(edge, name, other != name and other in self._active, sign)
+            self._charge.flip_node(name, self.adjacency.of(name), self._active, sign)
             self._order = None
         if before is not None:
             self._tiers[before].discard(name)

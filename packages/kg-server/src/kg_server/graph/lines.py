@@ -8,7 +8,7 @@ from kg_server.graph.model import Edge, Level, Node
 ACTIVE_HEADING = "ACTIVE:"
 ARCHIVED_HEADING = "ARCHIVED (ids only; kg_read with an id shows one and brings it back):"
 
-_CITATION_FRAME = len("    →  → ")
+CITATION_FRAME = len("    →  → ")
 
 
 def heading(level: Level, active: int, archived: int) -> str:
@@ -63,7 +63,7 @@ def citation(edge: Edge, under: str) -> str:
 
 def citation_length(edge: Edge, under: str) -> int:
     """Length of `citation`, without building it."""
-    return _CITATION_FRAME + len(edge["rel"]) + len(edge["to"] if edge["from"] == under else edge["from"])
+    return CITATION_FRAME + len(edge["rel"]) + len(edge["to"] if edge["from"] == under else edge["from"])
 
 
 def connection(edge: Edge) -> str:

@@ -11,7 +11,7 @@ import math
 
 from kg_server.graph import limits
 from kg_server.graph.adjacency import Adjacency
-from kg_server.graph.model import Edge, Tier, other_end
+from kg_server.graph.model import Edge, Tier
 
 UNIT = 1000
 _IN, _OUT = round(limits.IN_WEIGHT * 100), round(limits.OUT_WEIGHT * 100)
@@ -52,9 +52,14 @@ class Links:
         grown = _WORTH[after] - _WORTH[before]
         if not grown:
             return
+        weights, inward, outward = self._weights, grown * _IN, grown * _OUT
         for edge in adjacency.of(name):
-            near = other_end(edge, name)
-            self._add(near, grown * (_IN if edge["to"] == near else _OUT))
+            if edge["from"] == name:
+                near = edge["to"]
+                weights[near] = weights.get(near, 0) + inward
+            else:
+                near = edge["from"]
+                weights[near] = weights.get(near, 0) + outward
 
     def _add(self, name: str, amount: int) -> None:
         total = self._weights.get(name, 0) + amount
