@@ -18,12 +18,14 @@ from kg_server.service import writing
 from kg_server.service.context import Context
 from kg_server.service.events import answer
 from kg_server.service.memory import Memory
+from kg_server.service.outcome import Outcome
 from kg_server.service.projects import Projects
 from kg_server.service.reading import full_read, open_session, read_nodes
 from kg_server.service.sessions import Session, Sessions
 from kg_server.service.sync import sync
-from kg_server.service.writing import Outcome
-from kg_server.storage.journal import Journal
+from kg_server.service.upkeep import Upkeep
+from kg_server.storage.files import Disk
+from kg_server.storage.git import GitCommits
 from kg_server.storage.json_files import JsonFiles
 from kg_server.storage.jsonlog import JsonLog
 from kg_server.storage.layout import USER, GraphKey, Layout
@@ -46,16 +48,17 @@ class Clock:
         self.time += seconds
 
 
-class Disk:
-    """The journal's way to the disk, which a test can break and mend."""
+class BreakableDisk(Disk):
+    """The real disk, whose journal syncs a test can break and mend."""
 
     def __init__(self) -> None:
         self.error: OSError | None = None
 
-    def sync(self, descriptor: int) -> None:
-        """What stands in for fdatasync."""
+    def sync_data(self, descriptor: int) -> None:
+        """Fail while there is an error."""
         if self.error is not None:
             raise self.error
+        super().sync_data(descriptor)
 
 
 class World:
@@ -63,7 +66,7 @@ class World:
 
     def __init__(self, base: Path, plugin: object = acme_plugin) -> None:
         self.clock = Clock()
-        self.disk = Disk()
+        self.disk = BreakableDisk()
         self.home = base / "home"
         self.project = self.home / "app"
         self.layout = Layout(base / "store")
@@ -73,13 +76,16 @@ class World:
         self.context = self._context()
 
     def _context(self) -> Context:
-        storage = JsonFiles(self.layout, Journal(self.disk.sync), now=self.clock)
+        storage = JsonFiles(self.layout, now=self.clock, disk=self.disk)
+        memory = Memory(storage, self.clock)
         return Context(
-            memory=Memory(storage, self.clock),
+            memory=memory,
             sessions=Sessions(self.layout.sessions, self.clock, lambda: f"{next(self._ids):08x}"),
             projects=Projects(storage, self.home),
             plugins=self.plugins,
             recall_log=JsonLog(self.layout.recall_log),
+            useful_log=JsonLog(self.layout.useful_log),
+            upkeep=Upkeep(memory, 365, GitCommits(self.layout.root), 900),
             now=self.clock,
         )
 

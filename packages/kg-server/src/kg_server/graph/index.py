@@ -57,12 +57,13 @@ def query_terms(text: str, most: int = 64) -> list[Term]:
 class SearchIndex:
     """Postings by term. `rank` walks only the postings of the query's terms."""
 
-    __slots__ = ("_lengths", "_postings", "_terms_of", "_total")
+    __slots__ = ("_lengths", "_named", "_postings", "_terms_of", "_total")
 
     def __init__(self) -> None:
         self._postings: dict[str, dict[str, float]] = {}
         self._terms_of: dict[str, tuple[dict[str, float], frozenset[str]]] = {}
         self._lengths: dict[str, float] = {}
+        self._named: dict[str, set[str]] = {}
         self._total = 0.0
 
     def __len__(self) -> int:
@@ -79,6 +80,8 @@ class SearchIndex:
         self._total += length
         for term, strength in strengths.items():
             self._postings.setdefault(term, {})[name] = strength
+        for term in _id_terms(name):
+            self._named.setdefault(term, set()).add(name)
 
     def remove(self, name: str) -> None:
         """Forget a node."""
@@ -91,6 +94,23 @@ class SearchIndex:
             del postings[name]
             if not postings:
                 del self._postings[term]
+        for term in _id_terms(name):
+            self._named[term].discard(name)
+            if not self._named[term]:
+                del self._named[term]
+
+    def holders(self, term: str) -> int:
+        """How many nodes hold a term."""
+        return len(self._postings.get(term, ()))
+
+    def named(self, term: str) -> list[str]:
+        """Nodes that have the term in their id."""
+        return sorted(self._named.get(term, ()))
+
+    def rarest(self, terms: Iterable[Term], most: int) -> list[Term]:
+        """The evidence terms among `terms` that the fewest nodes hold: a question that walks few postings."""
+        known = [term for term in terms if term.evidence and term.text in self._postings]
+        return sorted(known, key=lambda term: (len(self._postings[term.text]), term.text))[:most]
 
     def rarity(self, term: str) -> float:
         """How much a term tells, 0 (in every node) to 1 (in one), the same in a small and in a large graph."""
@@ -124,6 +144,10 @@ class SearchIndex:
         matched = tuple(text for text, _ in evidence)
         rarest = max((rarity for _, rarity in evidence), default=0.0)
         return Hit(name, score, matched, tuple(text for text in matched if text in titled), rarest)
+
+
+def _id_terms(name: str) -> set[str]:
+    return {term for token in words(name) for term in token}
 
 
 def _strengths(name: str, node: Node) -> tuple[dict[str, float], frozenset[str]]:

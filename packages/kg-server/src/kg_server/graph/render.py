@@ -32,23 +32,37 @@ class Line:
     ends: Node | None = None
 
 
-def level_lines(graph: Graph, preloaded: Collection[str] = ()) -> list[Line]:
+def level_lines(
+    graph: Graph,
+    preloaded: Collection[str] = (),
+    without_archived: Collection[str] = (),
+    without_edges: Collection[str] = (),
+) -> list[Line]:
     """A level's full read, from its first heading to its last archived line.
 
-    Nodes in `preloaded` stand as bare ids. Without any, the joined lines are exactly as long as `graph.charge()`.
+    Nodes in `preloaded` stand as bare ids; archived ids and edges (by key) to leave out are counted in a line of
+    their own. Without any of these the joined lines are exactly as long as `graph.charge()`.
     """
     active, archived = graph.counts()
     lines = [Line(heading(graph.level, active, archived)), Line(ACTIVE_HEADING)]
-    lines.extend(active_lines(graph, graph.reading_order(), preloaded))
+    lines.extend(active_lines(graph, graph.reading_order(), preloaded, without_edges))
+    if without_edges:
+        lines.append(Line(f"  … {len(without_edges)} edge(s) of the least value left out"))
     if archived:
         lines.append(Line(ARCHIVED_HEADING))
-        lines.extend(Line(archived_line(name)) for name in graph.archived_ids())
+        lines.extend(Line(archived_line(name)) for name in graph.archived_ids() if name not in without_archived)
+    if without_archived:
+        lines.append(
+            Line(f"  … {len(without_archived)} archived id(s) of the least value left out; kg_search finds them")
+        )
     return lines
 
 
-def active_lines(graph: Graph, order: Iterable[str], preloaded: Collection[str] = ()) -> Iterator[Line]:
+def active_lines(
+    graph: Graph, order: Iterable[str], preloaded: Collection[str] = (), without_edges: Collection[str] = ()
+) -> Iterator[Line]:
     """Node lines in `order`, each followed by the edges that no earlier node has cited."""
-    cited: set[str] = set()
+    cited: set[str] = set(without_edges)
     for name in order:
         node = graph.nodes[name]
         if name in preloaded:

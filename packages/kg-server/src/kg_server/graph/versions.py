@@ -31,7 +31,8 @@ class ChangeSet:
     """What one call changed: the unit of the journal, of undo and of what other sessions are told.
 
     `moves` are the tier changes that compaction made in its wake, `renames` old and new ids, `upkeep` says that a
-    maintenance session wrote: its changes are no use of the nodes.
+    maintenance session wrote: its changes are no use of the nodes. `cause` names the change set of another graph
+    (`graph:seq`) that this one follows from; they are taken back together.
     """
 
     seq: int
@@ -41,6 +42,7 @@ class ChangeSet:
     moves: tuple[tuple[str, Tier], ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
     upkeep: bool = False
+    cause: str = ""
 
 
 def entry_key(kind: Kind, key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import cast
 
@@ -40,22 +41,44 @@ def undo(context: Context, key: GraphKey, seq: int | None, session: str) -> Outc
 
     Content is restored, not tiers. Refused where an entry was changed again since: that later change goes first.
     """
-    recorded = list(context.memory.storage.history(key))
-    target = _target(recorded, seq, key)
     with context.memory.lock:
+        target = _target(list(context.memory.storage.history(key)), seq, key)
+        followers = _followers(context, key, target)
+        _refuse_if_changed_since(context, [(key, target), *followers])
+        writes = [_take_back(context, one, entry, session) for one, entry in [(key, target), *followers]]
+    names = dict.fromkeys(change.key for _, entry in [(key, target), *followers] for change in entry.changes)
+    return Outcome(f"Change {target.seq} of {key} is taken back: {', '.join(names)}.", writes)
+
+
+def _followers(context: Context, key: GraphKey, target: ChangeSet) -> list[tuple[GraphKey, ChangeSet]]:
+    """What a change of the user graph brought about in the projects."""
+    if key.level != "user":
+        return []
+    cause = f"{key}:{target.seq}"
+    return [
+        (project, entry)
+        for project in context.memory.projects()
+        for entry in context.memory.storage.history(project)
+        if entry.cause == cause
+    ]
+
+
+def _refuse_if_changed_since(context: Context, entries: Sequence[tuple[GraphKey, ChangeSet]]) -> None:
+    for key, entry in entries:
         graph = context.memory.graph(key)
-        changes = [change for change in target.changes if content_changed(change)]
-        later = [change.key for change in changes if _content(_standing(graph, change)) != _content(change.after)]
+        changed = [change for change in entry.changes if content_changed(change)]
+        later = [change.key for change in changed if _content(_standing(graph, change)) != _content(change.after)]
         if later:
             raise WriteRefused(
-                f"change {target.seq} of {key} cannot be taken back alone: {', '.join(later)} changed again since. "
-                f"`kg history` shows the later changes; take those back first"
+                f"change {entry.seq} of {key} cannot be taken back alone: {', '.join(later)} changed again since. "
+                "`kg history` shows the later changes; take those back first"
             )
-        back = [_inverse(graph, change) for change in reversed(changes)]
-        renames = [(new, old) for old, new in target.renames]
-        done = context.memory.commit(key, back, session, renames=renames)
-    names = ", ".join(dict.fromkeys(change.key for change in changes))
-    return Outcome(f"Change {target.seq} of {key} is taken back: {names}.", [done])
+
+
+def _take_back(context: Context, key: GraphKey, entry: ChangeSet, session: str) -> Future[None]:
+    graph = context.memory.graph(key)
+    back = [_inverse(graph, change) for change in reversed(entry.changes) if content_changed(change)]
+    return context.memory.commit(key, back, session, renames=[(new, old) for old, new in entry.renames])
 
 
 def _target(recorded: Sequence[ChangeSet], seq: int | None, key: GraphKey) -> ChangeSet:

@@ -45,6 +45,17 @@ class Memory:
                 graph = self._load(key)
             return graph
 
+    def projects(self) -> dict[GraphKey, Graph]:
+        """Every project graph, stored or new, loaded now; one that cannot be read is left out with a log line."""
+        keys = {GraphKey("project", slug) for slug in self.storage.project_slugs()}
+        graphs: dict[GraphKey, Graph] = {}
+        for key in sorted(keys | {key for key in self.loaded() if key.level == "project"}, key=str):
+            try:
+                graphs[key] = self.graph(key)
+            except StorageBroken as error:
+                log.warning("%s", error)
+        return graphs
+
     def loaded(self) -> list[GraphKey]:
         """Keys of the graphs in memory."""
         with self.lock:
@@ -63,6 +74,7 @@ class Memory:
         *,
         renames: Sequence[tuple[str, str]] = (),
         upkeep: bool = False,
+        cause: str = "",
     ) -> Future[None]:
         """Apply changes now and queue them for the disk; the write is acknowledged when the future resolves.
 
@@ -84,6 +96,7 @@ class Memory:
                 tuple(moves.moves.items()),
                 tuple(renames),
                 upkeep,
+                cause,
             )
             stamp(graph.meta, entry)
             self._dirty.add(key)

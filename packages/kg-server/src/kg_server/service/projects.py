@@ -40,12 +40,24 @@ class Projects:
     def of(self, cwd: str) -> Project | None:
         """The project of a folder; None where memory is the user's alone. InvalidEntry for no usable folder."""
         folder = checked_folder(cwd)
-        root = project_root(folder)
+        root = self._own_graph(folder) or project_root(folder)
         if root == self._home:  # a home kept in git does not make one project of all that lies in it
             root = folder
         if self._user_only(root) and self._known_slug(root) is None:
             return None
         return Project(root, GraphKey("project", self._slug(root)))
+
+    def _own_graph(self, folder: Path) -> Path | None:
+        """The nearest folder up to the work tree's root that has a graph of its own already."""
+        top = project_root(folder)
+        with self._lock:
+            known = set(self._index().values())
+        for candidate in (folder, *folder.parents):
+            if str(candidate) in known:
+                return candidate
+            if candidate == top:
+                return None
+        return None
 
     def _user_only(self, root: Path) -> bool:
         if root == self._home or str(root) in _SYSTEM or root == _real(Path(tempfile.gettempdir())):
@@ -70,7 +82,8 @@ class Projects:
 
     def _index(self) -> dict[str, str]:
         if self._slugs is None:
-            self._slugs = dict(self._storage.project_slugs())
+            stored = self._storage.project_slugs()
+            self._slugs = {slug: os.path.realpath(path) if path else "" for slug, path in stored.items()}
         return self._slugs
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import cast
 
+from kg_server.graph import limits
 from kg_server.graph.errors import InvalidEntry, UnknownEntry
 from kg_server.graph.graph import Graph
+from kg_server.graph.ladder import hidden
 from kg_server.graph.model import Change, Level, Node, other_end, tier, with_tier
 from kg_server.graph.names import shown
 from kg_server.graph.render import Line, health_line, level_lines, node_block, text_of
@@ -46,11 +48,14 @@ def full_read(context: Context, session: Session, notice: str = "") -> str:
             f"{len(session.preloaded)} gist(s) of this session's preload stand as ids marked (preloaded) below."
         )
     with context.memory.lock:
-        for level in context.levels(session):
-            graph = context.graph(session, level)
-            context.memory.settle(context.key(session, level))
-            held = {name for name in session.preloaded if _holds(session, graph, name)}
-            lines = level_lines(graph, {name.partition(":")[2] for name in held})
+        graphs = context.graphs(session)
+        for graph in graphs:
+            context.memory.settle(context.key(session, graph.level))
+        left_out = hidden(graphs, limits.READ_BUDGET)
+        for graph in graphs:
+            held = {name.partition(":")[2] for name in session.preloaded if _holds(session, graph, name)}
+            level = graph.level
+            lines = level_lines(graph, held, left_out.archived.get(level, ()), left_out.edges.get(level, ()))
             text.append(text_of([*lines, Line(health_line(graph))]))
             context.delivered(session, graph, lines)
     first = not session.full_read_ts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from concurrent.futures import Future
 from typing import cast
 
@@ -14,10 +13,7 @@ from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
 from kg_server.service.reading import locate
 from kg_server.service.sessions import Session
-from kg_server.storage.engine import StorageBroken
 from kg_server.storage.layout import GraphKey
-
-log = logging.getLogger(__name__)
 
 
 def rename_node(context: Context, session: Session, old: str, new: str, level: Level | None) -> Outcome:
@@ -34,30 +30,14 @@ def rename_node(context: Context, session: Session, old: str, new: str, level: L
                 f"the {graph.level} graph has a node '{new}' already: read both, merge their texts into one with "
                 "kg_put_node, then delete the other"
             )
-        projects, unreadable = _projects(context) if graph.level == "user" else ({}, [])
+        projects = context.memory.projects() if graph.level == "user" else {}
         _refuse_capture(context, session, graph, old, new, projects)
         writes, edges = _rename(context, session, graph, node, new, projects)
         context.sessions.renamed(graph.level, session.slug if graph.level == "project" else "", old, new)
     text = [f"Node '{old}' is now '{new}' in the {graph.level} graph; {edges} edge(s) follow."]
-    text += [f"Not rewritten, as it cannot be read: {name}." for name in unreadable]
+    unread = set(context.memory.storage.project_slugs()) - {key.slug for key in projects} if projects else set()
+    text += [f"Not rewritten, as it cannot be read: project/{slug}." for slug in sorted(unread)]
     return Outcome("\n".join(text), writes)
-
-
-def _projects(context: Context) -> tuple[dict[GraphKey, Graph], list[str]]:
-    """Every project graph, loaded or on disk, and the names of those that cannot be read."""
-    graphs: dict[GraphKey, Graph] = {}
-    unreadable = []
-    for slug in context.memory.storage.project_slugs():
-        key = GraphKey("project", slug)
-        try:
-            graphs[key] = context.memory.graph(key)
-        except StorageBroken as error:
-            log.warning("%s", error)
-            unreadable.append(str(key))
-    for key in context.memory.loaded():
-        if key.level == "project":
-            graphs[key] = context.memory.graph(key)
-    return graphs, unreadable
 
 
 def _refuse_capture(
@@ -89,11 +69,12 @@ def _rename(
     key = context.key(session, graph.level)
     writes = [context.memory.commit(key, changes, session.id, renames=[(old, new)], upkeep=upkeep)]
     count = graph.adjacency.degree(new)
+    cause = f"{key}:{graph.meta['seq']}"
     for other, project in projects.items():
         if old not in project.nodes:  # else the project's own node is meant
             follow = _rewired(project, old, new)
             if follow:
-                writes.append(context.memory.commit(other, follow, session.id, upkeep=upkeep))
+                writes.append(context.memory.commit(other, follow, session.id, upkeep=upkeep, cause=cause))
                 count += project.adjacency.degree(new)
     return writes, count
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kg_server.graph import limits, names
+from kg_server.graph import names
 from kg_server.graph.entries import merged_edge, merged_node, same_content, written
 from kg_server.graph.errors import InvalidEntry, UnknownEntry, WriteRefused
 from kg_server.graph.graph import Graph
@@ -14,6 +14,7 @@ from kg_server.graph.model import Change, Level, Node, edge_key, is_path, key_of
 from kg_server.graph.render import node_block, text_of
 from kg_server.graph.versions import version_of
 from kg_server.service.context import Context
+from kg_server.service.hints import node_hints
 from kg_server.service.outcome import Outcome
 from kg_server.service.reading import locate
 from kg_server.service.sessions import Session, entry
@@ -48,8 +49,8 @@ def put_node(
         writes = [context.memory.commit(key, [change], session.id, upkeep=session.maintenance)]
         session.read(level, stored, version_of(graph.meta, "node", name))
         writes += repeat_credits(context, session, graph, [name])
+        hints = [*([dropped] if dropped else []), *node_hints(graph, stored, created=before is None)]
     context.sessions.active(session)
-    hints = [hint for hint in (dropped, _gist_hint(stored), _id_hint(name) if before is None else "") if hint]
     return Outcome("\n".join([f"Node '{name}' saved to the {level} graph.", *hints]), writes)
 
 
@@ -83,16 +84,26 @@ def put_edge(
 
 
 def delete_node(context: Context, session: Session, name: str, level: Level | None) -> Outcome:
-    """Delete a node and every edge of its graph that meets it."""
+    """Delete a node and every edge that meets it, in all graphs; an undo brings them all back."""
     with context.memory.lock:
         graph, node = locate(context, session, name, level)
         _refuse_locked(node)
-        edges = list(graph.adjacency.of(name))
-        changes = [Change("edge", key_of(edge), edge, None) for edge in edges]
-        changes.append(Change("node", name, node, None))
-        done = context.memory.commit(context.key(session, graph.level), changes, session.id)
+        key = context.key(session, graph.level)
+        changes = _edges_gone(graph, name)
+        count = len(changes)
+        writes = [context.memory.commit(key, [*changes, Change("node", name, node, None)], session.id)]
+        cause = f"{key}:{graph.meta['seq']}"
+        for other, project in context.memory.projects().items() if graph.level == "user" else ():
+            follow = _edges_gone(project, name) if name not in project.nodes else []
+            if follow:
+                writes.append(context.memory.commit(other, follow, session.id, cause=cause))
+                count += len(follow)
     context.sessions.active(session)
-    return Outcome(f"Node '{name}' and {len(edges)} edge(s) deleted from the {graph.level} graph.", [done])
+    return Outcome(f"Node '{name}' and {count} edge(s) deleted from the {graph.level} graph.", writes)
+
+
+def _edges_gone(graph: Graph, name: str) -> list[Change]:
+    return [Change("edge", key_of(edge), edge, None) for edge in graph.adjacency.of(name)]
 
 
 def delete_edge(context: Context, session: Session, source: str, target: str, rel: str, level: Level | None) -> Outcome:
@@ -162,21 +173,6 @@ def _dropped(before: Node | None, after: Node) -> str:
         f"This write left out {len(gone)} stored note(s) or touch(es): {', '.join(gone)}. "
         "To take it back, write the node again with them."
     )
-
-
-def _gist_hint(node: Node) -> str:
-    size = len(node["gist"])
-    if size <= limits.GIST_SOFT_CHARACTERS:
-        return ""
-    return f"The gist has {size} characters; one sentence under {limits.GIST_SOFT_CHARACTERS} is read more often."
-
-
-def _id_hint(name: str) -> str:
-    if names.has_date(name):
-        return "The id holds a date: name the lesson, and keep the date in a note."
-    if names.id_words(name) == limits.ID_MAX_WORDS:
-        return "The id has six words; two to four are easier to find and to link."
-    return ""
 
 
 def _missing_end(context: Context, session: Session, graph: Graph, end: str) -> str:

@@ -20,7 +20,7 @@ import orjson
 
 from kg_server.graph.model import Change
 from kg_server.graph.versions import ChangeSet
-from kg_server.storage.files import FILE_MODE, make_folder, write_all, write_atomic
+from kg_server.storage.files import DISK, Disk, make_folder, sync_folder, write_all, write_atomic
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ def encode(entry: ChangeSet) -> bytes:
         content["renames"] = entry.renames
     if entry.upkeep:
         content["upkeep"] = True
+    if entry.cause:
+        content["cause"] = entry.cause
     body = orjson.dumps(content)
     return b"%b%d%b%b%b\n" % (_HEAD, zlib.crc32(body), _MIDDLE, body, _TAIL)
 
@@ -58,8 +60,16 @@ def decode(line: bytes) -> ChangeSet | None:
     changes = tuple(Change(kind, key, before, after) for kind, key, before, after in content["set"])
     moves = tuple((name, state) for name, state in content.get("moves", ()))
     renames = tuple((old, new) for old, new in content.get("renames", ()))
-    upkeep = bool(content.get("upkeep"))
-    return ChangeSet(content["seq"], content["ts"], content["session"], changes, moves, renames, upkeep)
+    return ChangeSet(
+        content["seq"],
+        content["ts"],
+        content["session"],
+        changes,
+        moves,
+        renames,
+        bool(content.get("upkeep")),
+        content.get("cause", ""),
+    )
 
 
 def without(line: bytes, names: Collection[str]) -> bytes:
@@ -113,8 +123,8 @@ class _Work:
 class Journal:
     """Appends lines to journal files. `append` returns at once; its future resolves when the line is on disk."""
 
-    def __init__(self, sync: Callable[[int], None] | None = None) -> None:
-        self._sync = sync or (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)
+    def __init__(self, disk: Disk = DISK) -> None:
+        self._disk = disk
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._open: dict[Path, int] = {}
         self._torn: set[Path] = set()
@@ -193,8 +203,8 @@ class Journal:
         descriptor = self._descriptor(path)
         if path in self._torn:  # end whatever a failed append left behind, so that the next line stands alone
             data = b"\n" + data
-        write_all(descriptor, data)
-        self._sync(descriptor)
+        write_all(descriptor, data, self._disk)
+        self._disk.sync_data(descriptor)
         self.syncs += 1
         self._torn.discard(path)
 
@@ -202,8 +212,11 @@ class Journal:
         descriptor = self._open.get(path)
         if descriptor is None:
             make_folder(path.parent)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+            is_new = not path.exists()
+            descriptor = self._disk.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             self._open[path] = descriptor
+            if is_new:  # the file's name must be as durable as its lines
+                sync_folder(path.parent, self._disk)
         return descriptor
 
     def _give_up(self, path: Path) -> None:
@@ -217,11 +230,13 @@ class Journal:
         if descriptor is not None:
             os.close(descriptor)
         if path.exists():
-            os.replace(path, closed)
+            self._disk.replace(path, closed)
+            sync_folder(path.parent, self._disk)
 
     def _rewrite(self, path: Path, keep: Callable[[bytes], bytes]) -> None:
         descriptor = self._open.pop(path, None)
         if descriptor is not None:
             os.close(descriptor)
         if path.exists():
-            write_atomic(path, [keep(line) for line in path.read_bytes().splitlines(keepends=True)])
+            lines = path.read_bytes().splitlines(keepends=True)
+            write_atomic(path, [keep(line) for line in lines], disk=self._disk)

@@ -17,7 +17,7 @@ from kg_server.graph.versions import ChangeSet
 from kg_server.storage import journal as journals
 from kg_server.storage import snapshot as snapshots
 from kg_server.storage.engine import StorageBroken
-from kg_server.storage.files import make_folder, write_atomic
+from kg_server.storage.files import DISK, Disk, make_folder, write_atomic
 from kg_server.storage.journal import Journal
 from kg_server.storage.layout import GraphKey, Layout
 from kg_server.storage.snapshot import GraphCopy
@@ -35,9 +35,10 @@ HISTORY_BYTES, HISTORY_DAYS = 8 << 20, 90
 class JsonFiles:
     """`Storage` in files below a root. `now` names the time that a damaged file is set aside with."""
 
-    def __init__(self, layout: Layout, journal: Journal | None = None, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, layout: Layout, now: Callable[[], float] = time.time, disk: Disk = DISK) -> None:
         self.layout = layout
-        self._journal = journal or Journal()
+        self._disk = disk
+        self._journal = Journal(disk)
         self._now = now
         self._stamps: dict[GraphKey, tuple[int, int] | None] = {}
         make_folder(layout.root)
@@ -63,7 +64,7 @@ class JsonFiles:
         """Write the graph file, then close the journal segment if it has grown large."""
         target = self.layout.snapshot(key)
         make_folder(target.parent)
-        write_atomic(target, snapshots.encode(copy), self.layout.previous(key))
+        write_atomic(target, snapshots.encode(copy), self.layout.previous(key), self._disk)
         self._stamps[key] = _stamp(target)
         self._close_segment(key, int(copy.meta.get("seq", 0)))
         self._drop_old_segments(key)
@@ -75,7 +76,7 @@ class JsonFiles:
     def forget(self, key: GraphKey, copy: GraphCopy, names: Collection[str]) -> None:
         """See `Storage.forget`: snapshot, the one before it, and every journal segment."""
         for _ in range(2):  # the second writing makes the first one `.prev`
-            write_atomic(self.layout.snapshot(key), snapshots.encode(copy), self.layout.previous(key))
+            write_atomic(self.layout.snapshot(key), snapshots.encode(copy), self.layout.previous(key), self._disk)
         self._stamps[key] = _stamp(self.layout.snapshot(key))
         for path in [*(path for _, path in self.layout.closed_journals(key)), self.layout.journal(key)]:
             self._journal.rewrite(path, lambda line: journals.without(line, names)).result()
