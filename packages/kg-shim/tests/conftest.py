@@ -85,6 +85,7 @@ class Listener:
     def __init__(self, script: Script, *, listening: bool = True) -> None:
         self.script = script
         self.requests: list[Request] = []
+        self.connected = threading.Event()
         self._arrived: queue.Queue[Request] = queue.Queue()
         self.socket = socket.socket()
         self.socket.bind(("127.0.0.1", 0))
@@ -106,6 +107,7 @@ class Listener:
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
+        self.connected.set()
         request = Request(connection)
         with connection:
             try:
@@ -326,6 +328,12 @@ class Shim:
         parsed = json.loads(self.line())
         assert isinstance(parsed, dict)
         return parsed
+
+    def answered(self) -> object:
+        """Wait for the next line, which must be no error: its id."""
+        reply = self.reply()
+        assert "error" not in reply, reply
+        return reply["id"]
 
     def error(self) -> tuple[object, str]:
         """Wait for the next line, which must be an error: its id and sentence."""

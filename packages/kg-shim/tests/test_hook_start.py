@@ -62,6 +62,23 @@ def test_a_token_of_the_users_own_stays_the_same_over_a_restart(home, listener, 
     assert server.requests[0].headers["authorization"] == "Bearer own"
 
 
+def test_the_old_token_is_not_sent_to_a_server_that_has_yet_to_write_its_own(home, listener, run_hook):
+    server = listener(lambda request: request.answer(ANSWER), listening=False)
+    os.mkfifo(home.folder / "started")
+    home.kg("open('started', 'w').close()\n" + home.hanging)
+    home.endpoint(server.port, "old")
+
+    def come_up():
+        (home.folder / "started").read_text(encoding="utf-8")
+        server.listen()
+        server.connected.wait(0.2)  # several looks of the poster at the port, none of which may become a request
+        home.endpoint(server.port, "new")
+
+    threading.Thread(target=come_up, daemon=True).start()
+    assert run_hook("SessionStart") == ANSWER
+    assert [request.headers["authorization"] for request in server.requests] == ["Bearer new"]
+
+
 def test_a_server_that_listens_is_not_started_again(home, listener, run_hook):
     home.kg("open('started', 'w')")
     home.endpoint(listener(lambda request: request.answer(b"", 503)).port)

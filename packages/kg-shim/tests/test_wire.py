@@ -56,6 +56,15 @@ def test_an_answer_that_is_not_whole_is_broken(ends, answer):
         exchange.receive(None)
 
 
+def test_an_answer_that_comes_while_the_request_is_still_being_sent_is_read(ends):
+    exchange, server = ends
+    server.sendall(b"HTTP/1.1 413 Too Large\r\ncontent-length: 5\r\n\r\nlarge")
+    server.shutdown(socket.SHUT_RD)  # reads no further
+    exchange.send(b"x" * (8 << 20))
+    reply = exchange.receive(None)
+    assert (reply.status, reply.body) == (413, b"large")
+
+
 def test_chunks_are_put_together():
     chunked = b"3\r\nabc\r\nA;name=value\r\n0123456789\r\n0\r\n\r\n"
     assert unchunk(chunked) == b"abc0123456789"
