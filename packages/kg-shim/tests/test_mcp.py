@@ -318,7 +318,7 @@ def test_a_start_that_fails_is_reported_at_once_with_its_cause(home, start_shim)
     client.call(1)
     number, sentence = client.error()
     assert number == 1
-    assert sentence == "The memory server did not start. Port 8765 is taken. `kg doctor` tells more."
+    assert sentence == "The memory server did not start: Port 8765 is taken. `kg doctor` tells more."
     assert client.finish() == []
 
 
@@ -342,7 +342,7 @@ def test_a_start_that_fails_without_a_word_is_reported_with_its_exit_code(home, 
     client.call(1)
     assert client.error() == (
         1,
-        "The memory server did not start. `kg start` ended with exit code 3. `kg doctor` tells more.",
+        "The memory server did not start: `kg start` ended with exit code 3. `kg doctor` tells more.",
     )
 
 

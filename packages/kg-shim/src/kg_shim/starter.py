@@ -43,8 +43,8 @@ class Start:
         """Answer why it failed in one sentence, None when it did not (yet)."""
         if not self.code:
             return None
-        cause = state.read_start_error(self._folder, self._since) or f"`kg start` ended with exit code {self.code}."
-        return f"The memory server did not start. {cause} `kg doctor` tells more."
+        cause = state.read_start_error(self._folder, self._since) or f"`kg start` ended with exit code {self.code}"
+        return f"The memory server did not start: {cause.rstrip('.')}. `kg doctor` tells more."
 
 
 def _safe_path() -> list[str]:
