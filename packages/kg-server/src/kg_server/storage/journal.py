@@ -51,12 +51,15 @@ def decode(line: bytes) -> ChangeSet | None:
     """The change set of a journal line; None for a torn or foreign one."""
     head, middle, rest = line.partition(_MIDDLE)
     body = rest[: -len(_TAIL)]
-    number = head[len(_HEAD) :]
-    if not (middle and head.startswith(_HEAD) and number.isdigit() and rest.endswith(_TAIL)):
+    if not (middle and rest.endswith(_TAIL) and head == b"%b%d" % (_HEAD, zlib.crc32(body))):
         return None
-    if zlib.crc32(body) != int(number):
+    try:
+        return _change_set(orjson.loads(body))
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
-    content: Any = orjson.loads(body)
+
+
+def _change_set(content: Any) -> ChangeSet:
     changes = tuple(Change(kind, key, before, after) for kind, key, before, after in content["set"])
     moves = tuple((name, state) for name, state in content.get("moves", ()))
     renames = tuple((old, new) for old, new in content.get("renames", ()))
@@ -73,10 +76,13 @@ def decode(line: bytes) -> ChangeSet | None:
 
 
 def without(line: bytes, names: Collection[str]) -> bytes:
-    """A journal line without the changes of the named nodes and of edges that meet them; it keeps its number."""
+    """A journal line without the changes of the named nodes and of edges that meet them; it keeps its number.
+
+    Nothing of a line that does not hold: it is never read, and may hold a part of what must go.
+    """
     entry = decode(line.rstrip(b"\n"))
     if entry is None:
-        return line
+        return b""
     kept = tuple(change for change in entry.changes if not _names_any(change, names))
     if len(kept) == len(entry.changes) and not any(name in names for pair in entry.renames for name in pair):
         return line
@@ -107,13 +113,31 @@ def read(path: Path) -> Iterator[ChangeSet]:
             yield entry
 
 
+def last_seq(path: Path) -> int:
+    """Number of the last line of a journal file that holds; 0 when none does."""
+    entries = (decode(line) for line in reversed(path.read_bytes().splitlines()))
+    return next((entry.seq for entry in entries if entry is not None), 0)
+
+
+def _ends_torn(path: Path) -> bool:
+    """Whether the file ends in the middle of a line, as a crash or a full disk leaves it."""
+    with path.open("rb") as file:
+        if not file.seek(0, os.SEEK_END):
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read() != b"\n"
+
+
 @dataclass(slots=True)
 class _Work:
     path: Path
     data: bytes
     done: Future[None] = field(default_factory=Future)
-    closed: Path | None = None
+    closed: Callable[[int], Path] | None = None
     keep: Callable[[bytes], bytes] | None = None
+
+    def __post_init__(self) -> None:
+        self.done.set_running_or_notify_cancel()  # a waiter that gives up must not break the thread's result
 
     @property
     def last_of_batch(self) -> bool:
@@ -144,8 +168,8 @@ class Journal:
         self._queue.put(work)
         return work.done
 
-    def rotate(self, path: Path, closed: Path) -> Future[None]:
-        """Close the segment at `path` under the name `closed`, after all lines queued before."""
+    def rotate(self, path: Path, closed: Callable[[int], Path]) -> Future[None]:
+        """Close the segment at `path` after all lines queued before; `closed` names it by its last line's number."""
         work = _Work(path, b"", closed=closed)
         self._queue.put(work)
         return work.done
@@ -182,7 +206,7 @@ class Journal:
                 self._perform(path, works)
             except Exception as error:  # this batch fails, the thread goes on
                 log.error("%s: %d change(s) not written: %s", path, len(works), error)
-                self._give_up(path)
+                self._let_go(path)
                 for work in works:
                     work.done.set_exception(error)
             else:
@@ -201,7 +225,7 @@ class Journal:
         if not data:
             return
         descriptor = self._descriptor(path)
-        if path in self._torn:  # end whatever a failed append left behind, so that the next line stands alone
+        if path in self._torn:  # end whatever a crash or a failed append left, so that the next line stands alone
             data = b"\n" + data
         write_all(descriptor, data, self._disk)
         self._disk.sync_data(descriptor)
@@ -215,28 +239,27 @@ class Journal:
             is_new = not path.exists()
             descriptor = self._disk.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             self._open[path] = descriptor
+            if not is_new and _ends_torn(path):
+                self._torn.add(path)
             if is_new:  # the file's name must be as durable as its lines
                 sync_folder(path.parent, self._disk)
         return descriptor
 
-    def _give_up(self, path: Path) -> None:
-        self._torn.add(path)
+    def _let_go(self, path: Path) -> None:
+        """Close the file; how it ends is looked up when it is next opened."""
+        self._torn.discard(path)
         descriptor = self._open.pop(path, None)
         if descriptor is not None:
             os.close(descriptor)
 
-    def _rename(self, path: Path, closed: Path) -> None:
-        descriptor = self._open.pop(path, None)
-        if descriptor is not None:
-            os.close(descriptor)
+    def _rename(self, path: Path, closed: Callable[[int], Path]) -> None:
+        self._let_go(path)
         if path.exists():
-            self._disk.replace(path, closed)
+            self._disk.replace(path, closed(last_seq(path)))
             sync_folder(path.parent, self._disk)
 
     def _rewrite(self, path: Path, keep: Callable[[bytes], bytes]) -> None:
-        descriptor = self._open.pop(path, None)
-        if descriptor is not None:
-            os.close(descriptor)
+        self._let_go(path)
         if path.exists():
             lines = path.read_bytes().splitlines(keepends=True)
             write_atomic(path, [keep(line) for line in lines], disk=self._disk)

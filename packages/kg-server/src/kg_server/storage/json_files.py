@@ -121,8 +121,7 @@ class JsonFiles:
         """Close the open segment once it is large and the snapshot holds all of it."""
         segment = self.layout.journal(key)
         if segment.exists() and segment.stat().st_size > SEGMENT_BYTES:
-            last = max((entry.seq for entry in journals.read(segment)), default=0)
-            self._journal.rotate(segment, self.layout.closed_journal(key, max(last, saved))).result()
+            self._journal.rotate(segment, lambda last: self.layout.closed_journal(key, max(last, saved))).result()
 
     def _drop_old_segments(self, key: GraphKey) -> None:
         """Keep closed segments up to their age and size, oldest first out."""
