@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
 from kg_server.graph.graph import Graph
-from kg_server.graph.healing import heal
-from kg_server.graph.model import Change, Edge, Level, Node
-from kg_server.graph.names import one_line
+from kg_server.graph.model import Change, Edge, Level, Node, key_of
 from kg_server.graph.versions import ChangeSet, stamp
+from kg_server.storage.records import edge_from, meta_from, node_from, parse
 
 _CHUNK = 250
 
@@ -62,15 +61,19 @@ def _section(name: str, entries: Mapping[str, Any]) -> Iterator[bytes]:
 
 def decode(level: Level, data: bytes) -> Graph:
     """The graph in a snapshot file; ValueError when it is not one."""
-    content: Any = orjson.loads(data)
+    content = parse(data)
     if not isinstance(content, dict):
         raise ValueError("the file holds no JSON object")
-    nodes, edges, meta = (content.get(name, {}) for name in ("nodes", "edges", "_meta"))
-    if not all(isinstance(part, dict) for part in (nodes, edges, meta)):
-        raise ValueError("nodes, edges and _meta must be JSON objects")
-    graph = Graph(level, meta)
-    graph.apply(Change("node", name, None, _node(name, node)) for name, node in nodes.items())
-    graph.apply(Change("edge", key, None, _edge(key, edge)) for key, edge in edges.items())
+    stored = content.get("nodes", {}), content.get("edges", {})
+    if not all(isinstance(part, dict) for part in stored):
+        raise ValueError("nodes and edges must be JSON objects")
+    nodes = [node_from(key, node) for key, node in stored[0].items()]
+    edges = [edge_from(key, edge) for key, edge in stored[1].items()]
+    graph = Graph(level, meta_from(content.get("_meta", {})))
+    graph.apply(Change("node", node["id"], None, node) for node in nodes)
+    graph.apply(Change("edge", key_of(edge), None, edge) for edge in edges)
+    if len(graph.nodes) < len(nodes):
+        raise ValueError("two nodes have ids that are the same on one line")
     return graph
 
 
@@ -86,22 +89,3 @@ def replay(graph: Graph, entries: Iterator[ChangeSet]) -> int:
             stamp(graph.meta, entry)
             count += 1
     return count
-
-
-def _node(name: str, node: Any) -> Node:
-    if not isinstance(node, dict) or not isinstance(node.get("gist", ""), str):
-        raise ValueError(f"node {name} is not a node")
-    gist, notes = heal(node.get("gist", ""))
-    gist = one_line(gist)
-    if node.get("id") == name and gist == node.get("gist"):
-        return cast(Node, node)
-    healed = {**node, "id": name, "gist": gist}
-    if notes and not node.get("notes"):
-        healed["notes"] = notes
-    return cast(Node, healed)
-
-
-def _edge(key: str, edge: Any) -> Edge:
-    if not isinstance(edge, dict) or not all(isinstance(edge.get(end), str) for end in ("from", "to", "rel")):
-        raise ValueError(f"edge {key} is not an edge")
-    return cast(Edge, edge)
