@@ -46,15 +46,22 @@ class JsonFiles:
     def load(self, key: GraphKey) -> Graph:
         """Snapshot, or the one before it when it is damaged, plus the journal lines beyond it."""
         self._stamps[key] = _stamp(self.layout.snapshot(key))
-        graph = self._load_snapshot(key)
-        count = snapshots.replay(graph, self._journal_lines(key, graph.meta.get("seq", 0)))
+        try:
+            graph = self._load_snapshot(key)
+            count = snapshots.replay(graph, self._journal_lines(key, graph.meta.get("seq", 0)))
+        except OSError as error:  # not damaged, only out of reach: no older file may take its place
+            raise StorageBroken(
+                f"{error.filename or self.layout.snapshot(key)} cannot be read ({error.strerror or error}). "
+                "Nothing was overwritten: make the file readable for this user, then restart the server"
+            ) from error
         if count:
             log.info("%s: %d change(s) read back from the journal", key, count)
         return graph
 
     def exists(self, key: GraphKey) -> bool:
-        """Whether a snapshot or a journal lies there."""
-        return self.layout.snapshot(key).exists() or self.layout.journal(key).exists()
+        """Whether a snapshot, the one before it or a journal lies there."""
+        places = (self.layout.snapshot, self.layout.previous, self.layout.journal)
+        return any(place(key).exists() for place in places)
 
     def append(self, key: GraphKey, entry: ChangeSet) -> Future[None]:
         """See `Storage.append`."""
@@ -107,11 +114,8 @@ class JsonFiles:
         """See `Storage.project_slugs`."""
         if not self.layout.projects.is_dir():
             return {}
-        return {
-            folder.name: self._project_path(GraphKey("project", folder.name))
-            for folder in sorted(self.layout.projects.iterdir())
-            if (folder / "graph.json").exists()
-        }
+        keys = [GraphKey("project", folder.name) for folder in sorted(self.layout.projects.iterdir())]
+        return {key.slug: self._project_path(key) for key in keys if self.exists(key)}
 
     def close(self) -> None:
         """See `Storage.close`."""
@@ -134,12 +138,16 @@ class JsonFiles:
                 path.unlink()
 
     def _project_path(self, key: GraphKey) -> str:
-        try:
-            content: Any = orjson.loads(self.layout.snapshot(key).read_bytes())
-            path = content["_meta"].get("project_path", "")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return ""
-        return path if isinstance(path, str) else ""
+        """The path as the snapshot says or, when it is damaged, the one before it: the slug must stay taken."""
+        for file in (self.layout.snapshot(key), self.layout.previous(key)):
+            try:
+                content: Any = orjson.loads(file.read_bytes())
+                path = content["_meta"]["project_path"]
+            except (OSError, ValueError, LookupError, TypeError):
+                continue
+            if isinstance(path, str):
+                return path
+        return ""
 
     def _journal_lines(self, key: GraphKey, after: int) -> Iterator[ChangeSet]:
         closed = [path for last, path in self.layout.closed_journals(key) if last > after]
