@@ -48,7 +48,7 @@ class GitCommits:
                 return False
             stamp = time.strftime("%Y-%m-%d %H:%M", time.localtime(now))
             self._git("commit", "--quiet", "--no-verify", "--message", f"Memory as of {stamp}")
-        except (OSError, subprocess.SubprocessError) as error:
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
             detail = getattr(error, "stderr", b"") or b""
             log.warning("the memory was not committed to git: %s %s", error, detail.decode("utf-8", "replace").strip())
             return False
@@ -64,12 +64,13 @@ class GitCommits:
             self._git("rm", "--cached", "--quiet", "--ignore-unmatch", "-r", "--", *missing)
 
     def _git(self, *words: str) -> bytes:
-        identity = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        # a server that was started from a git hook inherits variables that name another repository
+        outer = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         who = ["-c", "user.name=kg", "-c", "user.email=kg@localhost", "-c", "commit.gpgsign=false"]
         done = subprocess.run(
             ["git", *who, *words],
             cwd=self._root,
-            env={**os.environ, **identity},
+            env={**outer, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,

@@ -50,7 +50,7 @@ class Layout:
         found = []
         for path in self._folder(key).glob(f"{self._stem(key)}.journal.*.jsonl"):
             number = path.name.split(".")[-2]
-            if number.isdigit():
+            if number.isdecimal():
                 found.append((int(number), path))
         return sorted(found)
 

@@ -28,6 +28,7 @@ class StorageLock:
                 f"{path.parent} is in use by another server{self._held_by()}; "
                 "stop that one with `kg stop`, or give this one another folder with KG_STORAGE_ROOT"
             ) from None
+        self._holder.unlink(missing_ok=True)  # a killed server's: it must not be named in our stead
 
     def announce(self, port: int) -> None:
         """Leave word of who holds the lock, for the message that a second server gives."""
@@ -41,5 +42,5 @@ class StorageLock:
     def _held_by(self) -> str:
         try:
             return f" ({self._holder.read_text(encoding='utf-8')})"
-        except OSError:
+        except (OSError, ValueError):
             return ""
