@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from kg_server.graph import limits, names
-from kg_server.graph.errors import InvalidEntry, WriteRefused
+from kg_server.graph.errors import InvalidEntry
 from kg_server.graph.healing import heal
 from kg_server.graph.model import Edge, Node, with_tier
-from kg_server.graph.secrets import secret_kind
+from kg_server.graph.secrets import refuse_secret
 
 
 def merged_node(
@@ -64,7 +64,7 @@ def checked_gist(text: str) -> str:
             f"gist has {len(gist)} characters; at most {limits.GIST_MAX_CHARACTERS} "
             f"(aim for {limits.GIST_SOFT_CHARACTERS}): keep the point, move the details to notes"
         )
-    _refuse_secret(gist, "gist")
+    refuse_secret(gist, "gist")
     return gist
 
 
@@ -79,7 +79,7 @@ def checked_notes(notes: Sequence[str]) -> list[str]:
             raise InvalidEntry(
                 f"{field} has {len(note)} characters; at most {limits.NOTE_MAX_CHARACTERS}: split or shorten it"
             )
-        _refuse_secret(_printable(note, field), field)
+        refuse_secret(_printable(note, field), field)
         if note.strip():
             checked.append(note.strip())
     return checked
@@ -94,11 +94,11 @@ def checked_touches(touches: Sequence[str]) -> list[str]:
         field = f"touch {number}"
         if len(touch) > limits.TOUCH_MAX_CHARACTERS:
             raise InvalidEntry(f"{field} has {len(touch)} characters; at most {limits.TOUCH_MAX_CHARACTERS}")
-        _refuse_secret(_printable(touch, field), field)
+        refuse_secret(_printable(touch, field), field)
         if "\0" in touch:
             raise InvalidEntry(f"{field} holds a NUL character; write the path as plain text")
-        if touch.strip():
-            checked.append(names.one_line(touch))
+        if folded := names.one_line(touch):
+            checked.append(folded)
     return checked
 
 
@@ -124,11 +124,3 @@ def _printable(text: str, field: str) -> str:
     except UnicodeEncodeError:
         raise InvalidEntry(f"{field} holds half a character (a lone surrogate); send the text again whole") from None
     return text
-
-
-def _refuse_secret(text: str, field: str) -> None:
-    kind = secret_kind(text)
-    if kind:
-        raise WriteRefused(
-            f"{field} seems to hold {kind}. Secrets are not stored: write where it is kept, never the value itself"
-        )

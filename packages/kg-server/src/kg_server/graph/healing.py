@@ -6,13 +6,16 @@ import json
 import re
 
 _FIELDS = "gist|notes|touches|level|id|session_id"
+_CLOSING = r"</(?:[a-z]{1,10}:)?(?:gist|parameter|invoke)>"
+_OPENING = r"<(?:[a-z]{1,10}:)?"
 _LEAK = re.compile(
-    rf"</(?:gist|parameter|invoke)>\s*(?=<|$)"  # a closing tag with nothing but markup behind it
-    rf"|<(?:notes|touches)>\s*(?=\[)"  # an opening list
-    rf'|<parameter name="(?:{_FIELDS})">'
-    rf'|<invoke name="kg_'
+    rf"(?<![ \t`'\"]){_CLOSING}\s*(?=<|$)"  # a closing tag right after the text, nothing but markup behind it
+    rf"|(?<![`'\"])<(?:notes|touches)>\s*(?=\[)"  # an opening list
+    rf'|(?<![`\'"]){_OPENING}parameter name="(?:notes|touches)">\s*(?=\[)'
+    rf'|(?<![`\'"]){_OPENING}parameter name="(?:{_FIELDS})">[^<]{{0,256}}{_CLOSING}'
 )
-_NOTES = re.compile(r'<(?:notes|parameter name="notes")>\s*(?=\[)')
+_CLOSINGS = re.compile(rf"(?:{_CLOSING}\s*){{1,4}}\Z")
+_NOTES = re.compile(rf'(?:<notes|{_OPENING}parameter name="notes")>\s*(?=\[)')
 
 
 def heal(gist: str) -> tuple[str, list[str]]:
@@ -20,7 +23,7 @@ def heal(gist: str) -> tuple[str, list[str]]:
     leak = _LEAK.search(gist)
     if leak is None or not gist[: leak.start()].strip():
         return gist, []
-    return gist[: leak.start()].rstrip(), _notes(gist[leak.start() :])
+    return _CLOSINGS.sub("", gist[: leak.start()]).rstrip(), _notes(gist[leak.start() :])
 
 
 def _notes(markup: str) -> list[str]:

@@ -47,7 +47,7 @@ def query_terms(text: str, most: int = 64) -> list[Term]:
             if term not in found and not looks_secret(term) and len(found) < most:
                 stop = is_stop_word(term)
                 found[term] = Term(term, STOP_WEIGHT if stop else 1.0, not stop)
-        head = token[-1] if token else ""
+        head = token[-1] if token and not looks_secret(token[-1]) else ""
         if last and head and last != head:
             pairs[f"{last} {head}"] = Term(f"{last} {head}", PAIR_WEIGHT, False)
         last = head

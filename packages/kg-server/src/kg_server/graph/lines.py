@@ -66,6 +66,11 @@ def citation_length(edge: Edge, under: str) -> int:
     return CITATION_FRAME + len(edge["rel"]) + len(edge["to"] if edge["from"] == under else edge["from"])
 
 
+def note_item(note: str, indent: str = "    ") -> str:
+    """A note as an item of a list; its further lines stand below the first, so that none passes for another line."""
+    return f"{indent}- " + f"\n{indent}  ".join(note.splitlines())
+
+
 def connection(edge: Edge) -> str:
     """An edge in full, for node blocks, search and recall."""
     return f"{edge['from']} --{edge['rel']}--> {edge['to']}"

@@ -8,6 +8,7 @@ import unicodedata
 from kg_server.graph import limits
 from kg_server.graph.errors import InvalidEntry
 from kg_server.graph.model import is_path
+from kg_server.graph.secrets import refuse_secret
 
 _NODE_ID = re.compile(r"\w[\w.-]{0,127}")
 _REL = re.compile(r"\w[\w.-]{0,62}")
@@ -17,6 +18,7 @@ _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 def node_id(text: str, field: str = "id") -> str:
     """The id in its stored form (NFC), or InvalidEntry that names `field`."""
+    refuse_secret(text, field)
     name = unicodedata.normalize("NFC", text)
     if not _NODE_ID.fullmatch(name):
         raise InvalidEntry(
@@ -40,6 +42,7 @@ def new_node_id(text: str, field: str = "id") -> str:
 
 def relation(text: str) -> str:
     """The relation in its stored form, or InvalidEntry."""
+    refuse_secret(text, "rel")
     name = unicodedata.normalize("NFC", text)
     if not _REL.fullmatch(name):
         raise InvalidEntry(
@@ -53,6 +56,7 @@ def endpoint(text: str, field: str) -> str:
     """An edge's end: a node id, or a path (contains '/' or begins with '~')."""
     if not is_path(text):
         return node_id(text, field)
+    refuse_secret(text, field)
     path = unicodedata.normalize("NFC", text)
     if len(path) > limits.ENDPOINT_MAX_CHARACTERS:
         raise InvalidEntry(
@@ -80,5 +84,5 @@ def one_line(text: str) -> str:
 
 def shown(text: str) -> str:
     """A caller's text quoted for a message: short, on one line."""
-    line = one_line(text)
+    line = one_line(text).encode("utf-8", "backslashreplace").decode("utf-8")
     return f"'{line[:60]}…'" if len(line) > 60 else f"'{line}'"

@@ -15,9 +15,11 @@ from kg_server.graph.lines import (
     connection,
     heading,
     is_cut,
+    note_item,
     preloaded_line,
 )
 from kg_server.graph.model import Edge, Node, key_of, tier
+from kg_server.graph.names import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,10 @@ def node_block(graph: Graph, node: Node, state: str = "") -> list[Line]:
     notes = node.get("notes", [])
     if notes:
         lines.append(Line("  notes:"))
-        lines.extend(Line(f"    - {note}") for note in notes)
+        lines.extend(Line(note_item(note)) for note in notes)
     touches = node.get("touches", [])
     if touches:
-        lines.append(Line("  touches: " + " · ".join(touches)))
+        lines.append(Line("  touches: " + " · ".join(one_line(touch) for touch in touches)))
     edges = sorted(graph.adjacency.of(name), key=key_of)
     if edges:
         lines.append(Line("  edges:"))
@@ -130,7 +132,7 @@ def node_block(graph: Graph, node: Node, state: str = "") -> list[Line]:
 def _edge_block(edge: Edge) -> Iterator[str]:
     yield f"    {connection(edge)}"
     for note in edge.get("notes", []):
-        yield f"      - {note}"
+        yield note_item(note, "      ")
 
 
 def text_of(lines: Iterable[Line]) -> str:

@@ -64,7 +64,7 @@ def _way(graph: Graph, start: str, goals: set[str]) -> list[str]:
             continue
         for edge in graph.adjacency.of(name):
             near = other_end(edge, name)
-            if near not in came and near in graph.nodes:
+            if near not in came and near in graph.nodes and tier(graph.nodes[near]) != "retired":
                 came[near] = name
                 queue.append((near, hops + 1))
     return inner

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 
+from kg_server.graph.errors import WriteRefused
+
+_STAND_IN = (
+    r"(?:\$[A-Z_][A-Z0-9_]{1,60}|\$\{\w{1,60}\}|%\w{1,60}%|<[^<>\s@]{1,60}>|\{{1,2}[^{}\s@]{1,60}\}{1,2}"
+    r"|\*{3,60}|\.{3}|…|x{3,60}|X{3,60})"
+)
+"""What is written in the place of a password to say that there is one."""
+
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     ("a GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{60,255}\b"),
     ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
     ("an Anthropic API key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    ("an OpenAI API key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}"),
+    ("an OpenAI API key", r"\bsk-(?:proj-|svcacct-)?(?=[A-Za-z_-]{0,200}\d)[A-Za-z0-9_-]{32,}"),
     ("a Slack token", r"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
     ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
     ("a Stripe key", r"\b[rs]k_live_[0-9A-Za-z]{20,}"),
@@ -19,8 +27,8 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("a SendGrid key", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
     ("a DigitalOcean token", r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
     ("a private key", r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
-    ("a signed token (JWT)", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    ("a password in a URL", r"\b[a-z][a-z0-9+.-]{1,30}://[^\s/@:]{0,100}:[^\s/@]{3,200}@"),
+    ("a signed token (JWT)", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    ("a password in a URL", rf"\b[A-Za-z][A-Za-z0-9+.-]{{1,30}}://[^\s/@:]{{0,100}}:(?!{_STAND_IN}@)[^\s/@]{{3,200}}@"),
 )
 _ANY = re.compile("|".join(f"(?P<k{number}>{shape})" for number, (_, shape) in enumerate(_SHAPES)))
 
@@ -31,3 +39,12 @@ def secret_kind(text: str) -> str:
     if found is None or found.lastgroup is None:
         return ""
     return _SHAPES[int(found.lastgroup[1:])][0]
+
+
+def refuse_secret(text: str, field: str) -> None:
+    """WriteRefused, without a word of the text, when it holds a credential."""
+    kind = secret_kind(text)
+    if kind:
+        raise WriteRefused(
+            f"{field} seems to hold {kind}. Secrets are not stored: write where it is kept, never the value itself"
+        )

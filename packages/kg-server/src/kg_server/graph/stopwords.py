@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 _ENGLISH = """
-a about after all also am an and any are as at be because been before being but by can could did do does doing
+a about after all also am an and any are as at be because been before being but by can could d did do does doing
 done don down for from get go going had has have having he her here him his how i if in into is it its just let
-like ll make may me might more most much must my need no not now of off ok okay on once one only or other our
-out over please re same see she should so some such than thank thanks that the their them then there these they
+like ll m make may me might more most much must my need no not now of off ok okay on once one only or other our
+out over please re s same see she should so some such t than thank thanks that the their them then there these they
 thing this those through to too try under up us use using ve very want was way we well were what when where
 which while who why will with without would yes you your
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -11,6 +12,7 @@ from kg_server.graph.stopwords import STOP_WORDS
 
 _TOKEN = re.compile(r"\w+(?:[./_'’-]\w+)*")
 _SPLIT = re.compile(r"[./_'’-]+")
+_APOSTROPHE = re.compile(r"['’]")  # don't, it's: as common as their parts
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PAIRED = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+")
 _SECRET_MIN, _SECRET_FLIPS = 20, 4
@@ -20,13 +22,13 @@ TEXT_MAX_CHARACTERS = 200_000
 
 def words(text: str) -> Iterator[list[str]]:
     """The terms of each token of `text`, in order: the token whole, where it has parts, and its parts."""
-    for match in _TOKEN.finditer(text[:TEXT_MAX_CHARACTERS]):
+    for match in _TOKEN.finditer(unicodedata.normalize("NFC", text[:TEXT_MAX_CHARACTERS])):
         yield _terms_of_token(match.group())
 
 
 def is_stop_word(term: str) -> bool:
     """Whether a term is too common in a language to say what a text is about."""
-    return term in _stop_terms()
+    return term in _stop_terms() or all(part in _stop_terms() for part in _APOSTROPHE.split(term))
 
 
 def looks_secret(term: str) -> bool:

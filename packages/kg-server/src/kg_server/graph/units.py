@@ -36,7 +36,7 @@ def cut(text: str, limit: Limit) -> str:
     if limit.fits(text):
         return text
     if limit.unit == "characters":
-        return text[: limit.size]
+        return text[: max(0, limit.size)]
     used = 0
     for position, character in enumerate(text):
         used += measure(character, limit.unit)

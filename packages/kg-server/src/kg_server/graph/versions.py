@@ -19,8 +19,12 @@ class Version(TypedDict, total=False):
 
 
 class Tombstone(TypedDict, total=False):
-    """What is left of a deleted entry for `kg_sync`; `renamed` is the id that a renamed node has now."""
+    """What is left of a deleted entry for `kg_sync`; `renamed` is the id that a renamed node has now.
 
+    `v` goes on counting when the key is used again: who saw the old entry has not seen the new one.
+    """
+
+    v: int
     ts: float
     session: str
     renamed: str
@@ -87,14 +91,16 @@ def _stamp_one(meta: dict[str, Any], change: Change, entry: ChangeSet) -> None:
         carried = known.pop(name, None)
         renamed = dict(entry.renames).get(change.key) if change.kind == "node" else None
         if renamed is not None and carried is not None:
-            known[entry_key("node", renamed)] = carried
-        tombstones(meta)[name] = {"ts": entry.ts, "session": entry.session}
+            grave = tombstones(meta).get(entry_key("node", renamed), {})
+            known[entry_key("node", renamed)] = {**carried, "v": max(carried.get("v", 0), grave.get("v", -1) + 1)}
+        last = max((carried or {}).get("v", 0), tombstones(meta).get(name, {}).get("v", 0))
+        tombstones(meta)[name] = {"v": last, "ts": entry.ts, "session": entry.session}
         return
-    tombstones(meta).pop(name, None)
+    grave = tombstones(meta).pop(name, {})
     if not content_changed(change) or (change.kind == "node" and change.key in dict(entry.renames).values()):
         return
     before = known.get(name, {})
-    version: Version = {"v": before.get("v", 0) + 1, "ts": entry.ts, "session": entry.session}
+    version: Version = {"v": before.get("v", grave.get("v", 0)) + 1, "ts": entry.ts, "session": entry.session}
     if entry.upkeep:
         version["used_ts"] = before.get("used_ts") or before.get("ts", 0.0)
     known[name] = version

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kg_server.graph import limits
 from kg_server.graph.errors import InvalidEntry
 from kg_server.graph.index import query_terms
-from kg_server.graph.lines import connection, cut_gist, shown_gist
+from kg_server.graph.lines import connection, cut_gist, note_item, shown_gist
 from kg_server.graph.model import tier
 from kg_server.graph.names import shown
 from kg_server.graph.render import Line
@@ -44,7 +44,7 @@ def _block(session: Session | None, one: Found) -> list[Line]:
     gist = Line(f"  gist: {shown_gist(node)}", node if len(node["gist"]) <= limits.GIST_MAX_CHARACTERS else None)
     lines = [Line(f"▸ {node['id']} ({', '.join(marks)})"), gist]
     if not seen:
-        lines.extend(Line(f"    - {note}") for note in node.get("notes", []))
+        lines.extend(Line(note_item(note)) for note in node.get("notes", []))
     return lines
 
 
