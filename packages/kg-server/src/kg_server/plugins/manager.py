@@ -39,6 +39,7 @@ class Plugins:
     def __init__(self, modules: Mapping[str, object], versions: Mapping[str, str] | None = None) -> None:
         self._versions = dict(versions or {})
         self._manager = _manager({**modules, DEFAULTS: defaults})
+        _tell_unknown_hooks(self._manager)
         self._modules = {name: module for name, module in modules.items() if self._manager.has_plugin(name)}
         self.harnesses = self._find_harnesses()
         self._views = {name: HarnessView(info, self._view(name)) for name, (_, info) in self.harnesses.items()}
@@ -95,12 +96,12 @@ class HarnessView:
         return self._first("kg_classify_payload", event=event, payload=payload)  # type: ignore[no-any-return]
 
     def typed_text(self, prompt: str) -> str:
-        """See `kg_typed_text`; empty when no plugin answers."""
-        return str(self._first("kg_typed_text", prompt=prompt) or "")
+        """See `kg_typed_text`; empty when no plugin answers, or when the client's own plugin fails."""
+        return str(self._first("kg_typed_text", stand_in=False, prompt=prompt) or "")
 
     def render(self, event: Event, reply: Reply) -> JsonObject | None:
-        """See `kg_render_reply`."""
-        return self._first("kg_render_reply", event=event, reply=reply)  # type: ignore[no-any-return]
+        """See `kg_render_reply`; None when the client's own plugin fails: it would not know another shape."""
+        return self._first("kg_render_reply", stand_in=False, event=event, reply=reply)  # type: ignore[no-any-return]
 
     def preload_limit(self, event: SessionStart) -> Limit:
         """See `kg_preload_limit`."""
@@ -114,8 +115,9 @@ class HarnessView:
         """See `kg_sample_payload`."""
         return self._first("kg_sample_payload", event=event)  # type: ignore[no-any-return]
 
-    def _first(self, hook: str, **arguments: Any) -> Any:
-        for _, answer in _answers(self.manager, hook, **arguments):
+    def _first(self, hook: str, *, stand_in: bool = True, **arguments: Any) -> Any:
+        """The first answer; with `stand_in` the defaults also answer for a plugin that failed."""
+        for _, answer in _answers(self.manager, hook, stop_at_failure=not stand_in, **arguments):
             return answer
         return None
 
@@ -157,19 +159,24 @@ def _manager(modules: Mapping[str, object]) -> pluggy.PluginManager:
             log.exception("the plugin %s does not fit the hook specifications and is left out", name)
             if manager.has_plugin(name):
                 manager.unregister(name=name)
-    _leave_out_unknown_hooks(manager)
+        except ValueError:  # two entry points may name one module
+            log.error("the plugin %s is the same module as another one and is left out", name)
     return manager
 
 
-def _leave_out_unknown_hooks(manager: pluggy.PluginManager) -> None:
+def _tell_unknown_hooks(manager: pluggy.PluginManager) -> None:
     """A hook that this server does not know is told and not called: the plugin may be newer than the server."""
-    try:
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        log.warning("%s; that hook is not called", error)
+    for name, caller in vars(manager.hook).items():
+        if isinstance(caller, pluggy.HookCaller) and not caller.has_spec():
+            for implementation in caller.get_hookimpls():
+                log.warning(
+                    "plugin %s: this server has no hook %s and never calls it", implementation.plugin_name, name
+                )
 
 
-def _answers(manager: pluggy.PluginManager, hook: str, **arguments: Any) -> Iterable[tuple[str, Any]]:
+def _answers(
+    manager: pluggy.PluginManager, hook: str, *, stop_at_failure: bool = False, **arguments: Any
+) -> Iterable[tuple[str, Any]]:
     """Each implementation's answer with its plugin's name, in call order, without the empty and the failed ones."""
     caller = getattr(manager.hook, hook)
     for implementation in reversed(caller.get_hookimpls()):
@@ -178,6 +185,8 @@ def _answers(manager: pluggy.PluginManager, hook: str, **arguments: Any) -> Iter
             answer = implementation.function(*wanted)
         except Exception:  # one plugin's fault is not its neighbour's
             log.exception("the plugin %s failed in %s and was skipped", implementation.plugin_name, hook)
+            if stop_at_failure:
+                return
             continue
         trace.debug("%s of %s(%s) answered %.200r", hook, implementation.plugin_name, wanted, answer)
         if answer is not None:

@@ -1,0 +1,96 @@
+"""Each hook of the plugin interface, asked through a harness's view. Every specification has a test named for it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acme_plugin import INFO, LIMIT, plugin
+from kg_server.plugins import EventSource, HarnessInfo, Ignored, Limit, Prompt, Reply, SessionStart, specs
+from kg_server.plugins.manager import HarnessView, Plugins
+
+START = SessionStart("startup", "chat-1", "/p")
+PROMPT = Prompt("chat-1", "/p", "hello | added by Acme")
+HOOKS = sorted(name for name in vars(specs) if name.startswith("kg_"))
+
+
+def acme(**hooks: Any) -> HarnessView:
+    """Acme, with these hooks in the place of its own."""
+    view = Plugins({"acme": plugin(**hooks)}).view("acme")
+    assert view is not None
+    return view
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_specification_has_a_test_named_for_it_and_says_what_it_is_for(hook: str) -> None:
+    tests = Path(__file__).read_text(encoding="utf-8")
+    assert re.search(rf"^def test_{hook}_\w+", tests, re.MULTILINE), f"no test is named for {hook}"
+    assert inspect.getdoc(getattr(specs, hook))
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_specification_is_typed(hook: str) -> None:
+    signature = inspect.signature(getattr(specs, hook))
+    annotations = [signature.return_annotation, *(one.annotation for one in signature.parameters.values())]
+    assert inspect.Signature.empty not in annotations
+
+
+def test_kg_harness_names_the_client_that_a_plugin_serves() -> None:
+    plugins = Plugins({"one": plugin(None, kg_harness=lambda: HarnessInfo("zeta", "Zeta")), "two": plugin(None)})
+    view = plugins.view("zeta")
+    assert view is not None
+    assert view.info.title == "Zeta"
+    assert list(plugins.harnesses) == ["zeta"]
+
+
+def test_kg_detect_harness_sees_all_that_is_known_of_the_sender() -> None:
+    seen: list[EventSource] = []
+
+    def detect(source: EventSource) -> str | None:
+        seen.append(source)
+        return "acme" if source.headers.get("x-acme") == "yes" and source.meta.get("acme") else None
+
+    plugins = Plugins({"acme": plugin(kg_detect_harness=detect)})
+    source = EventSource("/t.jsonl", "agent/1", "name", {"x-acme": "yes"}, {"acme": True})
+    view = plugins.detect(source)
+    assert view is not None
+    assert view.info == INFO
+    assert seen == [source]
+    assert plugins.detect(EventSource()) is None
+
+
+def test_kg_classify_payload_turns_a_payload_into_an_event() -> None:
+    view = acme()
+    assert view.classify("begin", {"chat": "chat-1", "dir": "/p"}) == START
+    assert view.classify("tick", {}) == Ignored("a clock tick")
+    assert view.classify("never-heard-of", {}) is None
+
+
+def test_kg_typed_text_keeps_what_a_person_typed() -> None:
+    assert acme().typed_text("hello | added by Acme") == "hello"
+    assert acme(kg_typed_text=lambda prompt: "").typed_text("hello") == ""
+
+
+def test_kg_render_reply_shapes_the_clients_output() -> None:
+    assert acme().render(PROMPT, Reply("context", "message")) == {"say": "context", "show": "message"}
+
+
+def test_kg_preload_limit_is_the_clients_own() -> None:
+    assert acme().preload_limit(START) == LIMIT
+    assert acme(kg_preload_limit=lambda event: Limit(len(event.kind), "bytes")).preload_limit(START).size == 7
+
+
+def test_kg_reply_limit_is_the_clients_own() -> None:
+    assert acme().reply_limit(PROMPT) == LIMIT
+    assert acme(kg_reply_limit=lambda event: Limit(123, "characters")).reply_limit(PROMPT) == Limit(123, "characters")
+
+
+def test_kg_sample_payload_gives_a_payload_that_classifies_as_its_event() -> None:
+    view = acme()
+    for event in (START, PROMPT):
+        sample = view.sample_payload(event)
+        assert sample is not None
+        assert view.classify(*sample) == event
