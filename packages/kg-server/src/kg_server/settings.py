@@ -46,11 +46,14 @@ class Settings:
 
 
 def _path(text: str) -> Path:
-    return Path(text).expanduser().absolute()
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError:
+        raise ValueError("there is no such user whose home folder it could lie in") from None
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 65_536:
+    if not (text.isdecimal() and len(text) < 9 and 0 < int(text) < 65_536):
         raise ValueError("a port is a whole number from 1 to 65535")
     return int(text)
 
@@ -136,8 +139,9 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
             values[variable.field] = variable.read(text)
         except ValueError as error:
             raise InvalidSetting(
-                f"{variable.name}={text!r} cannot be used: {error}. {variable.meaning} Change it or unset it."
+                f"{variable.name}={text[:80]!r} cannot be used: {error}. {variable.meaning} Change it or unset it."
             ) from None
     if values["host"] not in ("127.0.0.1", "localhost", "::1"):
         raise InvalidSetting(f"KG_HTTP_HOST={values['host']!r} cannot be used: this version serves loopback only.")
-    return Settings(state_folder=Path(state.state_folder(environ)), **values)
+    folder = state.state_folder({**environ, "KG_HTTP_PORT": str(values["port"])})
+    return Settings(state_folder=Path(folder), **values)
