@@ -104,7 +104,7 @@ deletions = st.one_of(
     ),
 )
 changes = st.one_of(nodes.map(put), nodes.map(put), edges.map(put), edges.map(put), deletions)
-histories = st.lists(changes, max_size=30)
+histories = st.lists(changes, max_size=18)
 levels = st.sampled_from(LEVELS)
 
 

@@ -16,6 +16,8 @@ from kg_server.storage.engine import Storage
 from kg_server.storage.layout import GraphKey
 
 _NOT_PLAIN = re.compile(r"[^\w.-]+")
+SLUG_CHARACTERS = 60
+"""Leaves room for the hash of a second project of that name within the 255 bytes that a file name may have."""
 _SYSTEM = frozenset(("/", "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/usr", "/var"))
 
 
@@ -72,10 +74,10 @@ class Projects:
         known = self._known_slug(root)
         if known is not None:
             return known
-        name = _NOT_PLAIN.sub("-", root.name).strip(".-") or "project"
+        name = _NOT_PLAIN.sub("-", root.name).strip(".-")[:SLUG_CHARACTERS] or "project"
         with self._lock:
             taken = self._index()
-            if name in taken:
+            if name.casefold() in map(str.casefold, taken):  # one folder, where the file system ignores case
                 name = f"{name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
             taken[name] = str(root)
         return name
@@ -94,7 +96,7 @@ def checked_folder(cwd: str) -> Path:
     path = Path(cwd)
     if not path.is_absolute():
         raise InvalidEntry(f"cwd {shown(cwd)} is not absolute; send the absolute path of the project's folder")
-    if not path.is_dir():
+    if not os.path.isdir(path):  # unlike the path's own method it answers for a name that is too long
         raise InvalidEntry(f"cwd {shown(cwd)} is not an existing folder; send the project's folder as it is now")
     return _real(path)
 
