@@ -102,8 +102,14 @@ def _stamp_one(meta: dict[str, Any], change: Change, entry: ChangeSet) -> None:
     before = known.get(name, {})
     version: Version = {"v": before.get("v", grave.get("v", 0)) + 1, "ts": entry.ts, "session": entry.session}
     if entry.upkeep:
-        version["used_ts"] = before.get("used_ts") or before.get("ts", 0.0)
+        version["used_ts"] = before.get("used_ts") or before.get("ts") or _dated(change.before)
     known[name] = version
+
+
+def _dated(record: Any) -> float:
+    """When a record says that it was written: an older or foreign file may have no version of it."""
+    fields = record or {}
+    return float(fields.get("_written", {}).get("ts") or fields.get("_created_ts", 0.0))
 
 
 def prune(meta: dict[str, Any], oldest_ts: float) -> None:
