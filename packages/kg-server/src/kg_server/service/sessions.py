@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,7 @@ class Sessions:
         with self._lock:
             bound = (
                 s
-                for s in self._sessions.values()
+                for s in reversed(self._sessions.values())  # of two of one instant the later one
                 if s.client_session == client_session and s.harness == harness and not self._expired(s)
             )
             return max(bound, key=lambda s: s.start_ts, default=None)
@@ -173,9 +173,10 @@ class Sessions:
         """Write the registry now; a failure is logged and tried again with the next tick."""
         with self._lock:
             self._changed = True
-            content = {s.id: dataclasses.asdict(s) for s in self._sessions.values()}
+            # one call in C: no other thread can add to what a session has seen while it is written out
+            content = orjson.dumps(self._sessions, option=orjson.OPT_INDENT_2)
             try:
-                write_atomic(self._path, [orjson.dumps(content, option=orjson.OPT_INDENT_2)])
+                write_atomic(self._path, [content])
             except OSError as error:
                 log.error("%s: sessions not written: %s", self._path, error)
             else:
@@ -193,11 +194,32 @@ def _load(path: Path) -> Iterable[Session]:
     except ValueError as error:
         log.error("%s does not parse (%s); running conversations open new sessions", path, error)
         return
-    known = {f.name for f in dataclasses.fields(Session)}
     for name, record in content.items() if isinstance(content, dict) else ():
         try:
-            fields = {key: value for key, value in record.items() if key in known}
-            fields["viewed"] = {key: View(**view) for key, view in fields.get("viewed", {}).items()}
-            yield Session(**{"last_activity": fields["start_ts"], **fields, "id": name})
+            yield _session(name, record)
         except (TypeError, KeyError, AttributeError) as error:
             log.warning("%s: session %s was left out: %r", path, name, error)
+
+
+def _session(name: str, record: Any) -> Session:
+    """The session of a record; TypeError where a field is of another kind. Fields of a newer version are left out."""
+    fields = {key: value for key, value in record.items() if key in _KINDS}
+    fields["viewed"] = {key: View(**view) for key, view in fields.get("viewed", {}).items()}
+    fields = {"last_activity": fields["start_ts"], **fields, "id": name}
+    wrong = [key for key, value in fields.items() if not _FITS[_KINDS[key]](value)]
+    if wrong:
+        raise TypeError(f"{', '.join(wrong)} of another kind")
+    return Session(**fields)
+
+
+_KINDS: Mapping[str, str] = {field.name: str(field.type) for field in dataclasses.fields(Session)}
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "bool": lambda value: isinstance(value, bool),
+    "int": lambda value: isinstance(value, int),
+    "float": lambda value: isinstance(value, int | float),
+    "list[str]": lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
+    "dict[str, int]": lambda value: isinstance(value, dict) and all(isinstance(one, int) for one in value.values()),
+    "dict[str, View]": lambda value: all(isinstance(view.version, int) for view in value.values()),
+}
+"""What a stored value must be, by the annotation of its field."""
