@@ -252,7 +252,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
-FIELDS = st.sampled_from([name for name in Session.__slots__ if name != "id"])  # type: ignore[attr-defined]
+FIELDS = st.sampled_from([name for name in Session.__slots__ if name != "id"])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

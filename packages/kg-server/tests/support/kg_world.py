@@ -238,6 +238,10 @@ class World:
             changes.append(Change("node", name, None, with_tier(node, tier, self.clock.time)))
         self._commit(level, changes)
 
+    def fill(self, level: Level = "project") -> None:
+        """Nodes that fill a level so far that nothing comes back from its archive by itself."""
+        self.remember({f"filler-{n}": f"Filler {n} " + "stuff " * 40 for n in range(72)}, level=level)
+
     def remember_edges(self, *edges: tuple[str, str, str], level: Level = "project") -> None:
         """Edges (from, rel, to) that another session wrote earlier, on disk."""
         self._commit(

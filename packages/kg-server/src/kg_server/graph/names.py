@@ -16,10 +16,15 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
+def nfc(text: str) -> str:
+    """A caller's id as one would be stored: the same letters, however the caller composed them."""
+    return unicodedata.normalize("NFC", text)
+
+
 def node_id(text: str, field: str = "id") -> str:
     """The id in its stored form (NFC), or InvalidEntry that names `field`."""
     refuse_secret(text, field)
-    name = unicodedata.normalize("NFC", text)
+    name = nfc(text)
     if not _NODE_ID.fullmatch(name):
         raise InvalidEntry(
             f"{field} {shown(name)} is not a node id: use letters, digits, '_', '.' and '-' "
@@ -43,7 +48,7 @@ def new_node_id(text: str, field: str = "id") -> str:
 def relation(text: str) -> str:
     """The relation in its stored form, or InvalidEntry."""
     refuse_secret(text, "rel")
-    name = unicodedata.normalize("NFC", text)
+    name = nfc(text)
     if not _REL.fullmatch(name):
         raise InvalidEntry(
             f"rel {shown(name)} is not a relation: use letters, digits, '_', '.' and '-', "
@@ -57,7 +62,7 @@ def endpoint(text: str, field: str) -> str:
     if not is_path(text):
         return node_id(text, field)
     refuse_secret(text, field)
-    path = unicodedata.normalize("NFC", text)
+    path = nfc(text)
     if len(path) > limits.ENDPOINT_MAX_CHARACTERS:
         raise InvalidEntry(
             f"{field} has {len(path)} characters; a path endpoint has at most {limits.ENDPOINT_MAX_CHARACTERS}"

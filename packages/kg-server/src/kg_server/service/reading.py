@@ -11,7 +11,7 @@ from kg_server.graph.errors import InvalidEntry, UnknownEntry
 from kg_server.graph.graph import Graph
 from kg_server.graph.ladder import hidden
 from kg_server.graph.model import Change, Level, Node, other_end, tier, with_tier
-from kg_server.graph.names import shown
+from kg_server.graph.names import nfc, shown
 from kg_server.graph.render import Line, health_line, level_lines, node_block, text_of
 from kg_server.service.context import Context
 from kg_server.service.projects import Project
@@ -81,10 +81,10 @@ def read_nodes(
     blocks: list[str] = []
     writes: list[Future[None]] = []
     with context.memory.lock:
-        for name in dict.fromkeys(ids):
+        for name in dict.fromkeys(map(nfc, ids)):
             found = _find(context, session, name, level)
             if found is None:
-                blocks.append(f"▸ {name}: not found. kg_search finds nodes by what they are about.")
+                blocks.append(f"▸ {shown(name)}: not found. kg_search finds nodes by what they are about.")
                 continue
             graph, node = found
             state = tier(node)
@@ -99,6 +99,7 @@ def read_nodes(
 
 def locate(context: Context, session: Session, name: str, level: Level | None) -> tuple[Graph, Node]:
     """The node an operation means: at `level`, or the one level that holds the id."""
+    name = nfc(name)
     levels = [level] if level else context.levels(session)
     held = [graph for graph in (context.graph(session, one) for one in levels) if name in graph.nodes]
     if not held:
@@ -153,7 +154,7 @@ def _attach(context: Context, session: Session, cwd: str) -> str:
 
 
 def _other_project(session: Session, project: Project | None) -> str:
-    if project is None or str(project.path) == session.project_path:
+    if project is None or project.path.is_relative_to(session.project_path):
         return ""
     return f"This session belongs to {session.project_path} and stays there; open another one for {project.path}."
 

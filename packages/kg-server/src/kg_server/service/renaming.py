@@ -21,6 +21,7 @@ def rename_node(context: Context, session: Session, old: str, new: str, level: L
     new = names.new_node_id(new, "new_id")
     with context.memory.lock:
         graph, node = locate(context, session, old, level)
+        old = node["id"]
         if new == old:
             raise WriteRefused(f"node '{old}' has that id already")
         if node.get("locked"):

@@ -9,7 +9,7 @@ from kg_server.graph import limits
 from kg_server.graph.credits import credited, repeats, stamped
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Change, Node, tier
-from kg_server.graph.names import shown
+from kg_server.graph.names import nfc, shown
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
 from kg_server.service.sessions import Session, entry
@@ -21,7 +21,7 @@ def mark_useful(context: Context, session: Session, ids: Sequence[str], credits:
     writes: list[Future[None]] = []
     done: list[str] = []
     with context.memory.lock:
-        for name in dict.fromkeys(ids):
+        for name in dict.fromkeys(map(nfc, ids)):
             found = _find(context, session, name)
             refusal = "not found" if found is None else _refusal(session, found[0], name, credits)
             if refusal:

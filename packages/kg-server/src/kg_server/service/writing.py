@@ -87,6 +87,7 @@ def delete_node(context: Context, session: Session, name: str, level: Level | No
     """Delete a node and every edge that meets it, in all graphs; an undo brings them all back."""
     with context.memory.lock:
         graph, node = locate(context, session, name, level)
+        name = node["id"]
         _refuse_locked(node)
         key = context.key(session, graph.level)
         changes = _edges_gone(graph, name)
@@ -108,13 +109,14 @@ def _edges_gone(graph: Graph, name: str) -> list[Change]:
 
 def delete_edge(context: Context, session: Session, source: str, target: str, rel: str, level: Level | None) -> Outcome:
     """Delete one edge."""
+    source, rel, target = names.nfc(source), names.nfc(rel), names.nfc(target)
     name = edge_key(source, rel, target)
     with context.memory.lock:
         levels: Sequence[Level] = [level] if level else context.levels(session)
         held = [graph for graph in (context.graph(session, one) for one in levels) if name in graph.edges]
         if not held:
             raise UnknownEntry(
-                f"edge {source} --{rel}--> {target} does not exist in {' or '.join(levels)}; "
+                f"edge {names.shown(f'{source} --{rel}--> {target}')} does not exist in {' or '.join(levels)}; "
                 "kg_read with the id of one end lists its edges"
             )
         if len(held) > 1:
