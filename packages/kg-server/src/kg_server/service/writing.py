@@ -41,13 +41,16 @@ def put_node(
             session.saw(level, before, version_of(graph.meta, "node", name))
             return Outcome(f"Node '{name}' stands in the {level} graph as it is; nothing to change.")
         if before is not None:
-            _refuse_blind_write(context, session, graph, before, notes, touches)
+            _refuse_locked(before)
+            if not same_content(before, node):
+                _refuse_blind_write(context, session, graph, before, notes, touches)
+        whole = before is None or _knows_whole(session, level, before, notes, touches)
         dropped = _dropped(before, node)
         stored = written(node, before, context.now(), session.id, upkeep=session.maintenance)
         stored = note_credit(session, graph, before, stored, context.now())
         change = Change("node", name, before, stored)
         writes = [context.memory.commit(key, [change], session.id, upkeep=session.maintenance)]
-        session.read(level, stored, version_of(graph.meta, "node", name))
+        (session.read if whole else session.saw)(level, stored, version_of(graph.meta, "node", name))
         writes += repeat_credits(context, session, graph, [name])
         hints = [*([dropped] if dropped else []), *node_hints(graph, stored, created=before is None)]
     context.sessions.active(session)
@@ -135,7 +138,6 @@ def _refuse_blind_write(
     notes: Sequence[str] | None,
     touches: Sequence[str] | None,
 ) -> None:
-    _refuse_locked(before)
     view = session.viewed.get(entry(graph.level, before["id"]))
     version = version_of(graph.meta, "node", before["id"])
     replaces = (notes is not None and before.get("notes")) or (touches is not None and before.get("touches"))
@@ -154,6 +156,16 @@ def _refuse_blind_write(
         "Merge your lesson with this text and write again (sent lists replace the stored ones), "
         "or choose another id if it is another lesson."
     )
+
+
+def _knows_whole(
+    session: Session, level: Level, before: Node, notes: Sequence[str] | None, touches: Sequence[str] | None
+) -> bool:
+    """Whether a session knows all of a node once it has written it: a list it never read and did not send stays."""
+    view = session.viewed.get(entry(level, before["id"]))
+    if view is not None and view.whole:
+        return True
+    return (notes is not None or not before.get("notes")) and (touches is not None or not before.get("touches"))
 
 
 def _refuse_locked(node: Node) -> None:
