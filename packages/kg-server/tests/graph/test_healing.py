@@ -83,5 +83,5 @@ def test_healing_twice_changes_nothing_more(text: str) -> None:
 )
 def test_half_a_megabyte_of_markup_is_no_trouble(piece: str) -> None:
     hostile = piece * (500_000 // len(piece))
-    for text in (f"x{hostile}", f"x{hostile}y", f'x</gist><notes>["a"{hostile}'):
+    for text in (f"x{hostile}", f"x{hostile}y", f"x {hostile}y<notes>[", f'x</gist><notes>["a"{hostile}'):
         heal(text)  # one that is not linear runs into the test's time limit

@@ -71,6 +71,13 @@ def test_a_hub_reads_before_its_spokes_and_the_better_connected_spoke_first() ->
     assert graph.reading_order() == ["z-hub", "c", "a", "b", "d"]
 
 
+def test_a_larger_component_reads_before_a_smaller_one_with_a_better_connected_node() -> None:
+    star = [edge("star", name) for name in ("s1", "s2", "s3")]
+    names = ["w", "v", "x", "y", "z"]
+    graph = graph_of(*map(node, ["star", "s1", "s2", "s3", *names]), *star, *(edge(a, b) for a, b in pairwise(names)))
+    assert graph.reading_order() == ["v", "x", "w", "y", "z", "star", "s1", "s2", "s3"]
+
+
 def test_a_path_and_a_sleeping_node_join_nothing() -> None:
     sleeping = node("m", state="archived")
     shared = [edge("a", "src/x.py"), edge("c", "src/x.py"), edge("a", "m"), edge("m", "c")]

@@ -31,6 +31,38 @@ class Without(Disk):
         raise OSError(self._number, os.strerror(self._number))
 
 
+class Recording(Disk):
+    """A disk that notes what was made durable, and when a file took another's place."""
+
+    def __init__(self) -> None:
+        self.events: list[object] = []
+
+    def sync(self, descriptor: int) -> None:
+        super().sync(descriptor)
+        self.events.append(os.fstat(descriptor).st_ino)
+
+    def replace(self, source: Path, target: Path) -> None:
+        super().replace(source, target)
+        self.events.append("replace")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be synced there")
+def test_the_content_is_durable_before_the_file_takes_its_place_and_the_place_before_the_call_returns(
+    tmp_path: Path,
+) -> None:
+    disk = Recording()
+    write_atomic(tmp_path / "f", [b"x"], disk=disk)
+    assert disk.events == [(tmp_path / "f").stat().st_ino, "replace", tmp_path.stat().st_ino]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be synced there")
+def test_a_new_folder_is_durable_in_the_one_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    make_folder(tmp_path / "a" / "b")
+    assert synced == [tmp_path.stat().st_ino, (tmp_path / "a").stat().st_ino]
+
+
 def test_parts_are_joined_and_replace_what_was_there(tmp_path: Path) -> None:
     target = tmp_path / "f"
     write_atomic(target, [b"old"])

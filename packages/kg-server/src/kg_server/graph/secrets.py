@@ -17,7 +17,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("a GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{60,255}\b"),
     ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
     ("an Anthropic API key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    ("an OpenAI API key", r"\bsk-(?:proj-|svcacct-)?(?=[A-Za-z_-]{0,200}\d)[A-Za-z0-9_-]{32,}"),
+    ("an OpenAI API key", r"\bsk-(?:proj-|svcacct-)?(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{32,}"),
     ("a Slack token", r"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
     ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
     ("a Stripe key", r"\b[rs]k_live_[0-9A-Za-z]{20,}"),
