@@ -33,12 +33,15 @@ def answer(context: Context, harness: HarnessView, event: Event) -> Reply:
 
 
 def _start(context: Context, harness: HarnessView, event: SessionStart) -> Reply:
-    session = context.sessions.of_client(harness.info.name, event.client_session)
+    resumed = event.kind == "resume"
+    session = context.sessions.of_client(harness.info.name, event.client_session, expired=resumed)
     if session is None or event.kind == "clear":
         session = _open(context, harness, event)
     elif event.kind == "compact":
         session.forget_context()
     elif session.preloaded_ts or session.full_read_ts:
+        context.sessions.active(session)
+        context.sessions.save()  # one that had expired lives again: its prompts must find it after a crash too
         return Reply(context=_continuity(session))
     text, message = preload(context, session, harness.preload_limit(event))
     return Reply(text, message)

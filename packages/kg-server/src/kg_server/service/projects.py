@@ -77,7 +77,7 @@ class Projects:
         name = _NOT_PLAIN.sub("-", root.name).strip(".-")[:SLUG_CHARACTERS] or "project"
         with self._lock:
             taken = self._index()
-            if name.casefold() in map(str.casefold, taken):  # one folder, where the file system ignores case
+            if any(_clashes(name, slug, path) for slug, path in taken.items()):
                 name = f"{name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
             taken[name] = str(root)
         return name
@@ -87,6 +87,15 @@ class Projects:
             stored = self._storage.project_slugs()
             self._slugs = {slug: os.path.realpath(path) if path else "" for slug, path in stored.items()}
         return self._slugs
+
+
+def _clashes(name: str, slug: str, path: str) -> bool:
+    """Whether a new project cannot be called `name`, as another folder's graph has that name already.
+
+    Case is ignored, as some file systems do. A graph that says of no folder that it is its own (both its files are
+    damaged, or it is an old one) is found by its name: better its error, or its content, than a second, empty graph.
+    """
+    return name.casefold() == slug.casefold() and (path != "" or name != slug)
 
 
 def checked_folder(cwd: str) -> Path:

@@ -115,15 +115,15 @@ class Sessions:
                 return None
             return session
 
-    def of_client(self, harness: str, client_session: str) -> Session | None:
-        """The live session bound to a client's own session id."""
+    def of_client(self, harness: str, client_session: str, *, expired: bool = False) -> Session | None:
+        """The live session bound to a client's own session id; with `expired`, one that is only kept counts too."""
         if not client_session:
             return None
         with self._lock:
             bound = (
                 s
                 for s in reversed(self._sessions.values())  # of two of one instant the later one
-                if s.client_session == client_session and s.harness == harness and not self._expired(s)
+                if s.client_session == client_session and s.harness == harness and (expired or not self._expired(s))
             )
             return max(bound, key=lambda s: s.start_ts, default=None)
 
