@@ -65,6 +65,7 @@ def test_healing_twice_changes_nothing_more(text: str) -> None:
     assert heal(once)[0] == once or once.endswith(">")
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece",
     [
@@ -81,7 +82,7 @@ def test_healing_twice_changes_nothing_more(text: str) -> None:
         "[",
     ],
 )
-def test_half_a_megabyte_of_markup_is_no_trouble(piece: str) -> None:
-    hostile = piece * (500_000 // len(piece))
+def test_a_long_text_of_markup_is_no_trouble(piece: str) -> None:
+    hostile = piece * (300_000 // len(piece))
     for text in (f"x{hostile}", f"x{hostile}y", f"x {hostile}y<notes>[", f'x</gist><notes>["a"{hostile}'):
-        heal(text)  # one that is not linear runs into the test's time limit
+        heal(text)  # one that is not linear takes a minute and more

@@ -138,12 +138,13 @@ def test_a_stand_in_for_a_password_is_no_password(stand_in: str) -> None:
     assert secret_kind(f"postgres://app:{stand_in}!{some(6)}@db/app") == "a password in a URL"
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece",
     ["eyJ-", "eyJaaaaaaaaaaaa.", "sk-", "a://", "a:b@", "gh", "SG.", "-----BEGIN ", "xox", "a1-", "$", "AI" + "za_"],
 )
-def test_a_megabyte_that_only_looks_like_the_beginning_of_one_is_no_trouble(piece: str) -> None:
-    secret_kind(piece * (1_000_000 // len(piece)))  # one that is not linear runs into the test's time limit
+def test_a_long_text_that_only_looks_like_the_beginning_of_one_is_no_trouble(piece: str) -> None:
+    secret_kind(piece * (300_000 // len(piece)))  # one that is not linear takes a minute and more
 
 
 def test_a_password_that_only_begins_like_a_stand_in_is_one() -> None:

@@ -76,7 +76,7 @@ def commit(graph: Graph, changes: Iterable[Change], ts: float = 1.0, session: st
     return entry
 
 
-texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 nodes = st.builds(
     lambda name, gist, state, notes, touches, locked: node(
         name,
@@ -104,7 +104,7 @@ deletions = st.one_of(
     ),
 )
 changes = st.one_of(nodes.map(put), nodes.map(put), edges.map(put), edges.map(put), deletions)
-histories = st.lists(changes, max_size=18)
+histories = st.lists(changes, max_size=14)
 levels = st.sampled_from(LEVELS)
 
 
