@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 import pytest
 from kg_server.graph.limits import SESSION_TTL_S
@@ -211,8 +210,6 @@ def test_a_prompt_keeps_its_session_alive(remembering: World) -> None:
     assert remembering.context.sessions.get(session.id) is session
 
 
-def test_another_clients_conversation_of_the_same_id_is_another(
-    remembering: World, make_world: Callable[..., World]
-) -> None:
+def test_another_clients_conversation_of_the_same_id_is_another(remembering: World) -> None:
     remembering.start("chat-1")
     assert remembering.context.sessions.of_client("zeta", "chat-1") is None

@@ -145,7 +145,7 @@ def test_only_the_typed_part_of_a_prompt_is_answered(shop: Callable[..., World])
 
 
 @pytest.mark.parametrize(
-    "text", ["and what about this and that then?", "please do it for me and then for her", "??? !!! ... ---"]
+    "text", ["and what about this and that then?", "please do it for me and her", "??? !!! ... ---"]
 )
 def test_a_prompt_of_stop_words_is_silence(shop: Callable[..., World], text: str) -> None:
     world = shop()
@@ -309,8 +309,9 @@ def test_where_nothing_fits_it_is_silence_and_logged(shop: Callable[..., World])
 def test_a_gist_over_the_cap_is_cut_at_a_character_and_not_seen(shop: Callable[..., World]) -> None:
     world = shop()
     world.remember({"endless-invoice": "Invoice rounding " + "🙂" * 1_500})
-    text = world.ask("tell me about endless invoice rounding totals per line")
-    assert "invoice-rounding: Invoice totals" in text
+    world.remember({"endless-list": "An endless invoice has its rounding twice."})
+    text = world.ask("tell me about the endless invoice rounding")
+    assert "endless-list: An endless" in text
     assert re.search("endless-invoice: Invoice rounding 🙂+… \\(kg_read endless-invoice\\)$", text, re.MULTILINE)
     assert not world.bound().has_seen("project", world.node("endless-invoice"))
 
@@ -376,7 +377,7 @@ def test_every_prompt_is_one_line_of_the_log(shop: Callable[..., World]) -> None
     assert [one["reason"] for one in world.decisions()[before:]] == ["not_typed", "no_hits", "injected", "all_seen"]
 
 
-def test_the_prompt_of_an_unknown_conversation_is_silent_logged_and_borrows_no_session(
+def test_a_prompt_of_an_unknown_conversation_is_silent_logged_and_borrows_nothing(
     shop: Callable[..., World],
 ) -> None:
     world = shop()

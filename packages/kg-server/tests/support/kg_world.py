@@ -49,16 +49,24 @@ class Clock:
 
 
 class BreakableDisk(Disk):
-    """The real disk, whose journal syncs a test can break and mend."""
+    """A disk that a test can break and mend: `journal` is raised by appends, `files` by whole files and folders.
+
+    It never waits for the device: no test pulls the plug.
+    """
 
     def __init__(self) -> None:
-        self.error: OSError | None = None
+        self.journal: OSError | None = None
+        self.files: OSError | None = None
 
     def sync_data(self, descriptor: int) -> None:
-        """Fail while there is an error."""
-        if self.error is not None:
-            raise self.error
-        super().sync_data(descriptor)
+        """An append to a journal."""
+        if self.journal is not None:
+            raise self.journal
+
+    def sync(self, descriptor: int) -> None:
+        """A whole file, or the folder that holds it."""
+        if self.files is not None:
+            raise self.files
 
 
 class World:

@@ -82,8 +82,7 @@ class Memory:
         """
         with self.lock:
             graph = self.graph(key)
-            if not graph.meta.get("seq") and not self.storage.exists(key):
-                self.storage.write_snapshot(key, copy_of(graph))  # names the project before its first entry
+            failed = self._first_snapshot(key, graph)
             graph.apply(changes)
             in_use(graph)
             moves = self._compact(key) if over_budget(graph, self.budget) else Outcome()
@@ -100,9 +99,21 @@ class Memory:
             )
             stamp(graph.meta, entry)
             self._dirty.add(key)
-            done = self.storage.append(key, entry)
+            done = failed or self.storage.append(key, entry)
         done.add_done_callback(lambda future: self._appended(key, future))
         return done
+
+    def _first_snapshot(self, key: GraphKey, graph: Graph) -> Future[None] | None:
+        """Write what names a new graph's project before its first entry; where that fails, the entry's failed write."""
+        if graph.meta.get("seq") or self.storage.exists(key):
+            return None
+        try:
+            self.storage.write_snapshot(key, copy_of(graph))
+        except OSError as error:
+            failed: Future[None] = Future()
+            failed.set_exception(error)
+            return failed
+        return None
 
     def touch(self, key: GraphKey, changes: Sequence[Change]) -> None:
         """Apply changes that are no content (read stamps); they ride with the next snapshot."""

@@ -1,0 +1,236 @@
+"""The graphs in memory and their way to the disk."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kg_server.graph.model import Change, Node
+from kg_server.service.sessions import Session
+from kg_server.service.writing import put_node
+from kg_server.storage.engine import StorageBroken
+from kg_server.storage.layout import USER
+from kg_world import GIVE_UP_S, World, wait
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+Stored = Callable[[], dict[str, Any]]
+
+
+@pytest.fixture
+def stored(world: World) -> Stored:
+    """The project's snapshot as it lies on disk."""
+    return lambda: dict(json.loads(world.layout.snapshot(world.key).read_text(encoding="utf-8")))
+
+
+def write(world: World, session: Session, name: str) -> BaseException | None:
+    """Write a node; the error that its acknowledgement brings."""
+    (future,) = put_node(world.context, session, "project", name, "A lesson.", None, None).writes
+    return future.exception(GIVE_UP_S)
+
+
+def test_a_graph_is_loaded_once(world: World) -> None:
+    memory = world.context.memory
+    assert memory.graph(USER) is memory.graph(USER)
+    assert memory.loaded() == [USER]
+
+
+def test_a_snapshot_is_written_only_of_what_changed(world: World, stored: Stored) -> None:
+    world.put(world.open(), "lesson", "A lesson.")
+    memory = world.context.memory
+    memory.save_changed()
+    assert stored()["nodes"]["lesson"]["gist"] == "A lesson."
+    world.layout.snapshot(world.key).unlink()
+    memory.save_changed()
+    assert not world.layout.snapshot(world.key).exists()
+
+
+def test_a_failed_append_is_told_and_a_later_snapshot_saves_it(world: World, stored: Stored) -> None:
+    session, memory = world.open(), world.context.memory
+    assert write(world, session, "first") is None
+    world.disk.journal = FULL
+    error = write(world, session, "second")
+    assert isinstance(error, OSError)
+    assert error.errno == errno.ENOSPC
+    assert memory.unsaved() == [world.key]
+    assert "No space left" in memory.last_error
+    assert "second" in world.graph().nodes
+    memory.save_changed()
+    assert memory.unsaved() == []
+    assert "second" in stored()["nodes"]
+    world.disk.journal = None
+    world.crash()
+    assert set(world.graph().nodes) == {"first", "second"}
+
+
+def test_writes_go_on_after_the_disk_has_room_again(world: World) -> None:
+    session = world.open()
+    assert write(world, session, "first") is None
+    world.disk.journal = FULL
+    assert write(world, session, "second") is not None
+    world.disk.journal = None
+    assert write(world, session, "third") is None
+    world.context.memory.save_changed()
+    world.crash()
+    assert set(world.graph().nodes) == {"first", "second", "third"}
+
+
+def test_a_snapshot_that_fails_is_told_and_tried_again(world: World, stored: Stored) -> None:
+    session, memory = world.open(), world.context.memory
+    assert write(world, session, "first") is None
+    world.disk.files = FULL
+    memory.save_changed()
+    assert memory.unsaved() == [world.key]
+    assert "No space left" in memory.last_error
+    world.disk.files = None
+    memory.save_changed()
+    assert memory.unsaved() == []
+    assert "first" in stored()["nodes"]
+
+
+def test_one_graph_that_cannot_be_saved_does_not_keep_the_others_from_it(world: World, stored: Stored) -> None:
+    session = world.open()
+    world.put(session, "lesson", "A lesson.")
+    world.put(session, "habit", "A habit.", level="user")
+    blocked = world.layout.snapshot(world.key).with_name("graph.json.tmp")
+    blocked.mkdir()
+    world.context.memory.save_changed()
+    assert world.context.memory.unsaved() == [world.key]
+    assert "habit" in world.layout.snapshot(USER).read_text(encoding="utf-8")
+    blocked.rmdir()
+    world.context.memory.save_changed()
+    assert "lesson" in stored()["nodes"]
+
+
+def test_the_first_write_of_a_project_on_a_full_disk_is_told_like_any_other(world: World) -> None:
+    session = world.open()
+    world.disk.files = world.disk.journal = FULL
+    assert isinstance(write(world, session, "first"), OSError)
+    assert world.context.memory.unsaved() == [world.key]
+    world.disk.files = world.disk.journal = None
+    world.context.memory.save_changed()
+    world.crash()
+    assert "first" in world.graph().nodes
+
+
+def test_a_project_whose_place_is_blocked_is_an_error_that_says_what_to_do(world: World) -> None:
+    world.layout.projects.touch()
+    session = world.open()
+    with pytest.raises(StorageBroken, match="Nothing was overwritten: make"):
+        write(world, session, "first")
+    world.layout.projects.unlink()
+    assert write(world, session, "first") is None
+
+
+def test_a_project_is_known_by_its_folder_after_a_crash_right_after_its_first_write(world: World) -> None:
+    world.put(world.open(), "lesson", "A lesson.")
+    world.crash()
+    project = world.context.projects.of(str(world.project))
+    assert project is not None
+    assert project.key == world.key
+    assert "lesson" in world.graph().nodes
+
+
+def test_read_stamps_ride_with_the_next_snapshot(world: World, stored: Stored) -> None:
+    world.remember({"lesson": "A lesson."})
+    world.context.memory.save_changed()
+    node = world.node("lesson")
+    stamped: Node = {**node, "_last_read_ts": 5.0}
+    world.context.memory.touch(world.key, [Change("node", "lesson", node, stamped)])
+    assert "_last_read_ts" not in stored()["nodes"]["lesson"]
+    world.context.memory.save_changed()
+    assert stored()["nodes"]["lesson"]["_last_read_ts"] == 5.0
+
+
+def test_records_are_replaced_and_never_changed_in_place(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "A lesson.", ["a note"])
+    before = world.node("lesson")
+    text = json.dumps(before)
+    world.put(session, "lesson", "Another.", ["another note"])
+    world.read(session, "lesson")
+    assert world.node("lesson") is not before
+    assert json.dumps(before) == text
+
+
+def test_writes_of_one_graph_reach_the_disk_in_the_order_of_their_numbers(world: World) -> None:
+    session = world.open()
+    futures = [
+        future
+        for number in range(50)
+        for future in put_node(world.context, session, "project", f"n-{number}", "A lesson.", None, None).writes
+    ]
+    wait(futures)
+    lines = world.layout.journal(world.key).read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["c"]["seq"] for line in lines] == list(range(1, 51))
+
+
+def test_a_level_over_its_budget_is_compacted_with_the_write_and_stays_so_after_a_crash(world: World) -> None:
+    world.fill()
+    session = world.open()
+    for number in range(40):
+        world.put(session, f"fresh-{number}", f"Fresh lesson {number}. " + "word " * 40)
+    graph = world.graph()
+    assert graph.charge() <= world.context.memory.budget
+    archived = graph.in_tier("archived") | graph.in_tier("orphaned")
+    assert archived
+    world.crash()
+    assert world.graph().in_tier("archived") | world.graph().in_tier("orphaned") == archived
+
+
+def test_due_graphs_come_to_rest(world: World) -> None:
+    world.remember({"old": "A lesson."}, tier="archived")
+    memory = world.context.memory
+    assert memory.settle(world.key)
+    assert world.graph().is_active("old")
+    assert not memory.settle(world.key)
+    memory.settle_due()
+    assert not memory.settle(world.key)
+
+
+def test_a_graph_that_waits_over_its_budget_says_so_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    world.remember({f"rule-{n}": "x" * 500 for n in range(60)}, locked=True)
+    session = world.open()
+    for number in range(3):
+        world.put(session, f"fresh-{number}", "A fresh one.")
+    assert caplog.text.count("it waits") == 1
+
+
+def test_an_outside_change_of_a_graph_file_is_taken_in(world: World, stored: Stored) -> None:
+    world.put(world.open(), "ours", "Our lesson.")
+    memory = world.context.memory
+    memory.save_changed()
+    content = stored()
+    content["nodes"]["theirs"] = {"id": "theirs", "gist": "From a git pull."}
+    world.layout.snapshot(world.key).write_text(json.dumps(content), encoding="utf-8")
+    memory.take_in_outside()
+    assert set(world.graph().nodes) == {"ours", "theirs"}
+    memory.save_changed()
+    assert set(stored()["nodes"]) == {"ours", "theirs"}
+
+
+def test_an_outside_change_is_not_overwritten_by_a_save_that_comes_first(world: World, stored: Stored) -> None:
+    session = world.open()
+    world.put(session, "ours", "Our lesson.")
+    world.context.memory.save_changed()
+    content = stored()
+    content["nodes"]["theirs"] = {"id": "theirs", "gist": "From a git pull."}
+    world.layout.snapshot(world.key).write_text(json.dumps(content), encoding="utf-8")
+    world.put(session, "more", "Another of ours.")
+    world.context.memory.save_changed()
+    assert set(stored()["nodes"]) == {"ours", "theirs", "more"}
+
+
+def test_a_project_that_cannot_be_read_is_left_out_of_all_projects(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.put(world.open(), "lesson", "A lesson.")
+    broken = world.layout.projects / "broken"
+    broken.mkdir()
+    (broken / "graph.json").write_bytes(b"{")
+    assert list(world.context.memory.projects()) == [world.key]
+    assert "broken" in caplog.text
