@@ -1,0 +1,107 @@
+"""What only the user does to a node: lock, retire, restore, purge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from kg_server.graph.errors import UnknownEntry, WriteRefused
+from kg_server.service.curation import lock, purge, restore, retire
+from kg_server.service.outcome import Outcome
+from kg_world import World, done
+
+WORD = "xylophone"
+
+
+def test_a_locked_node_is_locked_for_good_until_it_is_unlocked(world: World) -> None:
+    world.remember({"rule": "Never on Fridays."})
+    assert done(lock(world.context, world.key, "rule", locked=True)) == "Node 'rule' is locked."
+    world.crash()
+    session = world.reader()
+    with pytest.raises(WriteRefused, match="locked by the user"):
+        world.put(session, "rule", "On Fridays too.")
+    assert done(lock(world.context, world.key, "rule", locked=False)) == "Node 'rule' is unlocked."
+    world.read(session, "rule")
+    world.put(session, "rule", "On Fridays too.")
+
+
+def test_locking_twice_changes_nothing(world: World) -> None:
+    world.remember({"rule": "Never on Fridays."})
+    done(lock(world.context, world.key, "rule", locked=True))
+    before = world.node("rule")
+    done(lock(world.context, world.key, "rule", locked=True))
+    assert world.node("rule") is before
+
+
+def test_a_retired_node_is_out_of_sight_and_kept_with_its_reason(world: World) -> None:
+    world.remember({"wrong": "The earth is flat."})
+    done(retire(world.context, world.key, "wrong", "it is\nround", "user"))
+    world.crash()
+    session = world.reader()
+    assert "wrong" not in world.read_all(session)
+    assert world.ask("is the earth flat, or what is wrong?") == ""
+    told = world.node("wrong")["_retired"]
+    assert (told["reason"], told["by"]) == ("it is round", "user")
+
+
+def test_a_restored_node_is_active_again(world: World) -> None:
+    world.remember({"wrong": "The earth is flat."})
+    world.remember({"asleep": "An old lesson."}, tier="orphaned")
+    done(retire(world.context, world.key, "wrong", "round", "user"))
+    for name in ("wrong", "asleep"):
+        done(restore(world.context, world.key, name))
+    world.crash()
+    assert world.graph().in_tier("active") == {"wrong", "asleep"}
+
+
+def test_a_locked_node_is_retired_only_once_it_is_unlocked(world: World) -> None:
+    world.remember({"rule": "Never on Fridays."}, locked=True)
+    with pytest.raises(WriteRefused, match="kg unlock rule"):
+        retire(world.context, world.key, "rule", "why not", "user")
+
+
+@pytest.mark.parametrize("operation", ["lock", "retire", "restore"])
+def test_a_node_that_does_not_exist_is_told_with_the_nearest_ones(world: World, operation: str) -> None:
+    world.remember({"cache-layer": "The cache.", "mail": "Mails."})
+    operations: dict[str, Callable[[], Outcome]] = {
+        "lock": lambda: lock(world.context, world.key, "cache-leyer", locked=True),
+        "retire": lambda: retire(world.context, world.key, "cache-leyer", "x", "user"),
+        "restore": lambda: restore(world.context, world.key, "cache-leyer"),
+    }
+    with pytest.raises(UnknownEntry, match=r"'cache-leyer' does not exist in project/app\. Nearest ids: cache-layer"):
+        operations[operation]()
+
+
+def test_a_purged_text_is_in_no_file_any_more(world: World) -> None:
+    session = world.open()
+    world.put(session, "leaked", f"A {WORD} gist.", [f"a {WORD} note"])
+    world.put(session, "leaked", f"Another {WORD} gist.", [f"a {WORD} note"])
+    world.put(session, "innocent", "Stays.")
+    world.link(session, "innocent", "leaked", notes=[f"a {WORD} edge"])
+    world.restart()
+    world.put(session, "innocent", "Stays as it is.")
+    world.restart()
+    done(purge(world.context, world.key, "leaked", "user"))
+    world.restart()
+    assert set(world.graph().nodes) == {"innocent"}
+    files = [path for path in world.layout.root.rglob("*") if path.is_file()]
+    assert [path.name for path in files if WORD.encode() in path.read_bytes()] == []
+
+
+def test_a_node_that_was_deleted_can_still_be_purged_from_history(world: World) -> None:
+    session = world.open()
+    world.put(session, "leaked", f"A {WORD} gist.")
+    world.delete(session, "leaked")
+    done(purge(world.context, world.key, "leaked", "user"))
+    assert WORD not in world.layout.journal(world.key).read_text(encoding="utf-8")
+    with pytest.raises(UnknownEntry, match="neither in project/app nor in its history"):
+        purge(world.context, world.key, "leaked", "user")
+
+
+def test_writes_go_on_after_a_purge(world: World) -> None:
+    session = world.open()
+    world.put(session, "leaked", f"A {WORD} gist.")
+    done(purge(world.context, world.key, "leaked", "user"))
+    world.put(session, "next", "Goes on.")
+    world.crash()
+    assert set(world.graph().nodes) == {"next"}

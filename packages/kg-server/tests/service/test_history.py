@@ -1,0 +1,141 @@
+"""What happened to a node, and taking a change back."""
+
+from __future__ import annotations
+
+import pytest
+from kg_server.graph.errors import UnknownEntry, WriteRefused
+from kg_server.service.history import history, undo
+from kg_server.service.renaming import rename_node
+from kg_server.storage.layout import USER, GraphKey
+from kg_world import World, done
+
+
+def take_back(world: World, seq: int | None = None, key: GraphKey | None = None) -> str:
+    """Undo a change; the reply, once it is on disk."""
+    world.clock.passes()
+    return done(undo(world.context, key or world.key, seq, "user"))
+
+
+def test_the_history_of_a_node_holds_its_changes_and_those_of_its_edges_oldest_first(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "First.")
+    world.put(session, "other", "Not asked for.")
+    world.put(session, "lesson", "Second.")
+    world.link(session, "lesson", "other")
+    world.restart()
+    steps = history(world.context, world.key, "lesson")
+    assert [step.seq for step in steps] == [1, 3, 4]
+    assert [step.session for step in steps] == [session.id] * 3
+    assert steps[1].change.before is not None
+    assert steps[1].change.before["gist"] == "First."  # type: ignore[typeddict-item]
+    assert len(history(world.context, world.key)) == 4
+    assert history(world.context, world.key, "ghost") == []
+
+
+def test_reading_leaves_no_step(world: World) -> None:
+    world.remember({"asleep": "An old lesson."}, tier="archived")
+    steps = len(history(world.context, world.key))
+    world.read(world.open(), "asleep")
+    assert len(history(world.context, world.key)) == steps
+
+
+def test_the_last_change_is_taken_back_for_good(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "First.", ["a note"])
+    world.put(session, "lesson", "Second.", [])
+    assert "Change 2 of project/app is taken back: lesson." in take_back(world)
+    world.crash()
+    assert world.node("lesson")["gist"] == "First."
+    assert world.node("lesson")["notes"] == ["a note"]
+
+
+def test_an_undo_can_be_undone(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "First.")
+    world.put(session, "lesson", "Second.")
+    take_back(world)
+    take_back(world)
+    assert world.node("lesson")["gist"] == "Second."
+
+
+def test_a_deleted_node_comes_back_with_its_edges_in_all_graphs(world: World) -> None:
+    world.remember({"habit": "A habit."}, level="user")
+    world.remember_edges(("habit", "is-in", "src/x.py"), level="user")
+    world.remember({"lesson": "A lesson."})
+    world.remember_edges(("lesson", "follows", "habit"))
+    world.delete(world.open_user_only(), "habit")
+    world.restart()
+    take_back(world, key=USER)
+    world.crash()
+    assert world.node("habit", "user")["gist"] == "A habit."
+    assert list(world.graph("user").edges) == ["habit->src/x.py:is-in"]
+    assert list(world.graph().edges) == ["lesson->habit:follows"]
+
+
+def test_a_rename_is_taken_back_in_all_graphs(world: World) -> None:
+    world.remember({"habit": "A habit."}, level="user")
+    world.remember({"lesson": "A lesson."})
+    world.remember_edges(("lesson", "follows", "habit"))
+    done(rename_node(world.context, world.open_user_only(), "habit", "good-habit", None))
+    take_back(world, key=USER)
+    assert set(world.graph("user").nodes) == {"habit"}
+    assert list(world.graph().edges) == ["lesson->habit:follows"]
+
+
+def test_a_created_node_is_taken_back_by_deleting_it(world: World) -> None:
+    world.put(world.open(), "lesson", "First.")
+    take_back(world)
+    assert world.graph().nodes == {}
+
+
+def test_an_earlier_change_is_taken_back_where_nothing_of_it_changed_since(world: World) -> None:
+    session = world.open()
+    world.put(session, "one", "First.")
+    world.put(session, "two", "Second.")
+    take_back(world, 1)
+    assert set(world.graph().nodes) == {"two"}
+
+
+def test_a_change_that_was_written_over_is_not_taken_back_alone(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "First.")
+    world.put(session, "lesson", "Second.")
+    with pytest.raises(WriteRefused, match="lesson changed again since"):
+        take_back(world, 1)
+    assert world.node("lesson")["gist"] == "Second."
+
+
+def test_a_change_that_is_not_recorded_is_told(world: World) -> None:
+    world.remember({"lesson": "A lesson."})
+    with pytest.raises(UnknownEntry, match="change 99 of project/app is not recorded"):
+        take_back(world, 99)
+    with pytest.raises(UnknownEntry, match="a change of user is not recorded"):
+        take_back(world, key=USER)
+
+
+def test_an_undo_is_a_change_that_other_sessions_are_told(world: World) -> None:
+    author, other = world.open(), world.open()
+    world.put(author, "lesson", "First.")
+    world.put(author, "lesson", "Second.")
+    world.sync(other)
+    take_back(world)
+    assert "node lesson: First." in world.sync(other)
+
+
+def test_a_session_that_saw_the_undone_text_does_not_overwrite_the_restored_one(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "First.")
+    world.put(session, "lesson", "Second.")
+    take_back(world)
+    with pytest.raises(WriteRefused, match="changed since"):
+        world.put(session, "lesson", "Third.")
+
+
+def test_an_undo_restores_content_and_not_the_tier(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "First.")
+    world.put(session, "lesson", "Second.")
+    world.graph().retier("lesson", "archived", 0)
+    take_back(world)
+    assert world.node("lesson")["gist"] == "First."
+    assert world.graph().in_tier("archived") == {"lesson"}
