@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
 
+from kg_http import Server, serving
 from kg_world import World, worlds
 
 
@@ -23,3 +24,10 @@ def make_world(tmp_path: Path) -> Iterator[Callable[..., World]]:
 def world(make_world: Callable[..., World]) -> World:
     """A memory, its project and its client."""
     return make_world()
+
+
+@pytest.fixture
+def server(world: World) -> Iterator[Server]:
+    """The app over the test's world."""
+    with serving(world) as running:
+        yield running

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -11,12 +12,16 @@ from jsonschema.exceptions import ValidationError
 
 from kg_server.tools.schemas import BY_NAME
 
+LIST_MAX, MOST_TOLD = 1_000, 8
+
 
 def problem(tool: str, arguments: Mapping[str, Any]) -> str:
     """What is wrong with the arguments, in one sentence; empty when nothing is."""
-    errors = sorted(
-        _validator(tool).iter_errors(arguments), key=lambda error: (list(map(str, error.path)), error.validator)
-    )
+    for field, value in arguments.items():
+        if isinstance(value, list) and len(value) > LIST_MAX:  # checking a million entries would hold up everybody
+            return f"Input validation error in {tool}: {field[:40]} has {len(value)} entries; at most {LIST_MAX}"
+    found = islice(_validator(tool).iter_errors(arguments), MOST_TOLD)
+    errors = sorted(found, key=lambda error: (list(map(str, error.path)), error.validator))
     if not errors:
         return ""
     return f"Input validation error in {tool}: {'; '.join(dict.fromkeys(_sentence(error) for error in errors))}"
@@ -37,7 +42,7 @@ def _sentence(error: ValidationError) -> str:
             return f"{', '.join(name for name in wanted if name not in sent)} missing"
         case "additionalProperties":
             known = schema["properties"]
-            unknown = [str(name)[:40] for name in sent if name not in known]
+            unknown = [str(name)[:40] for name in sent if name not in known][:MOST_TOLD]
             return f"unknown field {', '.join(unknown)} (known: {', '.join(known)})"
         case "type":
             return f"{field} must be of type {wanted}"
