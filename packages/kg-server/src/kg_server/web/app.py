@@ -89,6 +89,7 @@ def create_app(
             Route("/", ModernHeaders(gate)),
         ],
     )
+    app.router.redirect_slashes = False
     return Security(app, token, str(settings.storage_root))
 
 

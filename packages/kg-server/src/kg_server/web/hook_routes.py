@@ -36,7 +36,7 @@ def routes(context: Context) -> list[BaseRoute]:
         reply = await _reply(context, request, body)
         if isinstance(reply, Response):
             return reply
-        data = orjson.dumps(reply) if reply else b""
+        data = _output(reply) if reply else b""
         return Response(data, media_type="application/json" if data else None)
 
     return [Route("/api/hook/{event}", hook, methods=["POST"])]
@@ -76,10 +76,21 @@ def answered(context: Context, name: str, payload: JsonObject, headers: Mapping[
     return None if reply == SILENCE else harness.render(event, reply)
 
 
+def _output(reply: JsonObject) -> bytes:
+    """The bytes of a client's hook output; none when its plugin gave what is no JSON object."""
+    try:
+        if isinstance(reply, Mapping):
+            return orjson.dumps(reply)
+        log.error("a plugin rendered %.200r, which is no JSON object: the hook stays silent", reply)
+    except TypeError as error:
+        log.error("a plugin rendered a reply that is no JSON (%s): the hook stays silent", error)
+    return b""
+
+
 async def _body(request: Request) -> bytes | None:
     """The request's body; None when it is over the cap."""
     declared = request.headers.get("content-length", "0")
-    if declared.isdigit() and int(declared) > HOOK_BODY_BYTES:
+    if declared.isdecimal() and int(declared) > HOOK_BODY_BYTES:
         return None
     parts: list[bytes] = []
     size = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import os
 from collections.abc import Mapping
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -50,15 +50,18 @@ class Security:
                 "Refused: the token is missing or wrong. Send 'Authorization: Bearer <token>' with the token of the "
                 "file `endpoint` in the state folder (`kg status` names it); no sign-in is needed."
             )
-        root = unquote(headers.get("x-kg-root", "").encode("latin-1"))
+        root = os.fsdecode(unquote_to_bytes(headers.get("x-kg-root", "").encode("latin-1")))
         if root and not self._is_root(root):
             return 409, (
-                f"Refused: this server keeps the memory in {self._root}, the caller expects {root}. "
+                f"Refused: this server keeps the memory in {_printable(self._root)}, the caller expects "
+                f"{_printable(root)}. "
                 "Stop it with `kg stop`, or give one of the two another port with KG_HTTP_PORT."
             )
         return None
 
     def _is_root(self, root: str) -> bool:
+        if "\0" in root:
+            return False
         return root == self._root or os.path.realpath(root) == os.path.realpath(self._root)
 
     def _is_token(self, authorization: str) -> bool:
@@ -68,6 +71,11 @@ class Security:
 
 def _headers(scope: Scope) -> Mapping[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _printable(path: str) -> str:
+    """A path for a message; a file name need not be text."""
+    return path.encode("utf-8", "replace").decode()
 
 
 def _is_loopback(host: str) -> bool:
