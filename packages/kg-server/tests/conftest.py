@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
 
+import kg_processes
 from kg_http import Server, serving
 from kg_world import World, worlds
 
@@ -31,3 +32,17 @@ def server(world: World) -> Iterator[Server]:
     """The app over the test's world."""
     with serving(world) as running:
         yield running
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """Find ports that nobody listens on."""
+    return kg_processes.free_port
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[kg_processes.Machine]:
+    """A scratch home for real processes; none of its servers outlives the test."""
+    made = kg_processes.Machine(tmp_path)
+    yield made
+    made.close()
