@@ -318,7 +318,7 @@ def test_a_start_that_fails_is_reported_at_once_with_its_cause(home, start_shim)
     client.call(1)
     number, sentence = client.error()
     assert number == 1
-    assert sentence == "The memory server did not start: Port 8765 is taken. `kg doctor` tells more."
+    assert sentence == "The memory server did not start: Port 8765 is taken. `kg logs` tells more."
     assert client.finish() == []
 
 
@@ -342,7 +342,7 @@ def test_a_start_that_fails_without_a_word_is_reported_with_its_exit_code(home, 
     client.call(1)
     assert client.error() == (
         1,
-        "The memory server did not start: `kg start` ended with exit code 3. `kg doctor` tells more.",
+        "The memory server did not start: `kg start` ended with exit code 3. `kg logs` tells more.",
     )
 
 
@@ -351,7 +351,7 @@ def test_without_an_installed_server_the_error_says_what_to_install(home, start_
     client.call(1)
     number, sentence = client.error()
     assert number == 1
-    assert "uv tool install kg-shim --with 'kg-server[claude]'" in sentence
+    assert "Install the package kg-server" in sentence
     assert client.finish() == []
 
 
@@ -363,18 +363,18 @@ def test_without_an_installed_server_one_that_runs_is_used(home, listener, start
 
 
 def test_a_server_elsewhere_is_used_with_its_own_token_and_path(home, listener, start_shim):
-    (home.folder / "token").write_text("own\n", encoding="utf-8")
+    (home.folder / "token").write_text("own-token-0123456789\n", encoding="utf-8")
     home.endpoint(1)
     server = listener(result)
     client = start_shim(KG_URL=f"http://localhost:{server.port}/memory/", KG_TOKEN_FILE=str(home.folder / "token"))
     client.call(1)
     client.reply()
-    (home.folder / "token").write_text("own-2\n", encoding="utf-8")
+    (home.folder / "token").write_text("own-token-2-0123456789\n", encoding="utf-8")
     client.call(2)
     client.reply()
     first, second = server.requests
-    assert (first.target, first.headers["authorization"]) == ("POST /memory/", "Bearer own")
-    assert second.headers["authorization"] == "Bearer own-2"
+    assert (first.target, first.headers["authorization"]) == ("POST /memory/", "Bearer own-token-0123456789")
+    assert second.headers["authorization"] == "Bearer own-token-2-0123456789"
     assert first.headers["host"] == f"localhost:{server.port}"
     assert "x-kg-root" not in first.headers
 

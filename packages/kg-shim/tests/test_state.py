@@ -65,11 +65,37 @@ def test_a_token_does_not_show_in_a_repr():
 
 
 def test_the_token_file_is_read_without_its_line_end(tmp_path):
-    (tmp_path / "token").write_text(" abc\n", encoding="utf-8")
-    assert state.token_from_file({"KG_TOKEN_FILE": str(tmp_path / "token")}) == "abc"
+    (tmp_path / "token").write_text(" own-token_01234=\n", encoding="utf-8")
+    assert state.token_from_file({"KG_TOKEN_FILE": str(tmp_path / "token")}) == "own-token_01234="
     assert state.token_from_file({}) is None
-    with pytest.raises(OSError, match="missing"):
-        state.token_from_file({"KG_TOKEN_FILE": str(tmp_path / "missing")})
+    assert state.token_from_file({"KG_TOKEN_FILE": " "}) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "cannot be read"),
+        (b"", "is empty"),
+        (b" \n\t", "is empty"),
+        (b"fifteen-letters", "holds no token"),
+        (b"two words 0123456789", "holds no token"),
+        (b"one-line-0123456789\nanother", "holds no token"),
+        ("schl\u00fcssel-0123456789".encode(), "holds no token"),
+        (b"\xff\xfe" + b"x" * 20, "holds no token"),
+        (b"with-a-control\x00character", "holds no token"),
+        (b"x" * 1025, "holds no token"),
+    ],
+    ids=str,
+)
+def test_a_file_that_holds_no_token_is_named_with_what_to_put_into_it(tmp_path, content, problem):
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=f"^KG_TOKEN_FILE: {file} {problem}.* Put one line of 16 to 1024 ASCII"
+    ) as told:
+        state.read_token(str(file))
+    assert not content or content.strip().decode("latin-1") not in str(told.value) or not content.strip()
 
 
 def test_the_cause_of_a_failed_start_is_its_first_line_if_it_is_recent(tmp_path):

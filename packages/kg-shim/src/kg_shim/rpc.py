@@ -27,5 +27,5 @@ def sentence_of(status: int, body: bytes, place: str) -> str:
         return text[:LONGEST_SENTENCE]
     return (
         f"What listens at {place} answered with HTTP status {status} and is no kg server, or not one of this version. "
-        "`kg doctor` tells more."
+        "`kg status` tells more."
     )

@@ -56,8 +56,8 @@ class RemoteServer:
         """Answer its address with the token that KG_TOKEN_FILE holds now."""
         try:
             token = state.token_from_file(self._environ) or ""
-        except (OSError, ValueError) as error:
-            raise Unreachable(f"The file that KG_TOKEN_FILE names cannot be read: {error}. Correct it.") from error
+        except ValueError as error:
+            raise Unreachable(f"{error}.") from error
         return Address(self._host, self._port, token, secure=self._secure, path=self._path)
 
 

@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-INSTALL_HINT = "`uv tool install kg-shim --with 'kg-server[claude]'` or `pip install 'kg-server[claude]'`"
 NOT_INSTALLED = (
-    "The memory server is not running and not installed beside `kg`, so there is no memory. "
-    f"Install it with {INSTALL_HINT}, then reconnect."
+    "The memory server is not running and not installed beside `kg`, so there is no memory. Install the package "
+    "kg-server and your client's plugin package into the environment that kg-shim is in, as the README of kg says, "
+    "then reconnect."
 )
 
 
@@ -44,7 +44,7 @@ class Start:
         if not self.code:
             return None
         cause = state.read_start_error(self._folder, self._since) or f"`kg start` ended with exit code {self.code}"
-        return f"The memory server did not start: {cause.rstrip('.')}. `kg doctor` tells more."
+        return f"The memory server did not start: {cause.rstrip('.')}. `kg logs` tells more."
 
 
 def _safe_path() -> list[str]:

@@ -25,6 +25,9 @@ START_ERROR_FILE = "last_start_error"
 """Why the last start failed: one line with the cause, then detail. Read out by the session-start hook."""
 LIFECYCLE_LOCK_FILE = "lifecycle.lock"
 
+TOKEN_CHARACTERS, TOKEN_BYTES = 16, 1025
+"""A token of a user's own has at least so many characters, and is shorter than so many bytes."""
+
 
 class Endpoint:
     """Where a server listens, and the token that it asks for."""
@@ -85,12 +88,26 @@ def storage_root(environ: Mapping[str, str], platform: str = sys.platform) -> st
 
 
 def token_from_file(environ: Mapping[str, str]) -> str | None:
-    """Answer the token in the file that KG_TOKEN_FILE names, if any; OSError when it cannot be read."""
-    path = environ.get("KG_TOKEN_FILE")
-    if not path:
-        return None
-    with open(os.path.expanduser(path), "rb") as file:
-        return file.read().strip().decode("utf-8")
+    """Answer the token in the file that KG_TOKEN_FILE names, if any; ValueError as of `read_token`."""
+    path = environ.get("KG_TOKEN_FILE", "").strip()
+    return read_token(os.path.expanduser(path)) if path else None
+
+
+def read_token(path: str) -> str:
+    """Answer the token that a user's own file holds; ValueError says in a sentence why it holds none."""
+    try:
+        with open(path, "rb") as file:
+            token = file.read(TOKEN_BYTES + 1).strip()
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+    else:
+        if TOKEN_CHARACTERS <= len(token) < TOKEN_BYTES and all(32 < byte < 127 for byte in token):
+            return token.decode("ascii")
+        problem = "holds no token" if token else "is empty"
+    raise ValueError(
+        f"KG_TOKEN_FILE: {path} {problem}. Put one line of {TOKEN_CHARACTERS} to {TOKEN_BYTES - 1} ASCII letters, "
+        "digits and signs without blanks into it, or unset KG_TOKEN_FILE"
+    )
 
 
 def format_endpoint(endpoint: Endpoint) -> str:

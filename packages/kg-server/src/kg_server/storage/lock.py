@@ -25,8 +25,8 @@ class StorageLock:
             self._lock.acquire()
         except filelock.Timeout:
             raise StorageInUse(
-                f"{path.parent} is in use by another server{self._held_by()}; "
-                "stop that one with `kg stop`, or give this one another folder with KG_STORAGE_ROOT"
+                f"{path.parent} is in use by another server{self._held_by()}, "
+                "or give this one another folder with KG_STORAGE_ROOT"
             ) from None
         self._holder.unlink(missing_ok=True)  # a killed server's: it must not be named in our stead
 
@@ -40,7 +40,9 @@ class StorageLock:
         self._lock.release()
 
     def _held_by(self) -> str:
+        """Who it is, and how to stop it: the port is what `kg stop` needs to know."""
         try:
-            return f" ({self._holder.read_text(encoding='utf-8')})"
+            holder = self._holder.read_text(encoding="utf-8")
         except (OSError, ValueError):
-            return ""
+            return "; stop that one with `kg stop`, with KG_HTTP_PORT set to its port"
+        return f" ({holder}); stop that one with `KG_HTTP_PORT={holder.rpartition(' ')[2]} kg stop`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from kg_shim import state
 
-from kg_server.settings import Settings
+from kg_server.settings import InvalidSetting, Settings, read_settings
 from kg_server.storage.files import make_folder, write_atomic
 from kg_server.storage.layout import Layout
 from kg_server.storage.lock import StorageInUse, StorageLock
@@ -24,12 +25,16 @@ log = logging.getLogger(__name__)
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
-class PortTaken(Exception):
-    """Another process listens on the port; the text says what to do."""
+class CannotStart(Exception):
+    """Something keeps the server from serving; the text says what, and what to do."""
+
+
+class PortTaken(CannotStart):
+    """Another process listens on the port."""
 
 
 def serve(settings: Settings) -> None:
-    """Serve until a stop signal. StorageInUse or PortTaken when it cannot begin."""
+    """Serve until a stop signal. StorageInUse, InvalidSetting or CannotStart when it cannot begin."""
     layout = Layout(settings.storage_root)
     lock = StorageLock(layout.lock)
     try:
@@ -52,10 +57,11 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(512)
     except OSError as error:
         listener.close()
-        raise PortTaken(
-            f"port {port} on {host} cannot be used ({error.strerror}): another program listens there. "
-            "Stop it, or choose another port with KG_HTTP_PORT (the same for your clients)"
-        ) from None
+        begin = f"port {port} on {host} cannot be used"
+        remedy = "another port with KG_HTTP_PORT (the same for your clients)"
+        if error.errno == errno.EADDRINUSE:
+            raise PortTaken(f"{begin}: another program listens there. Stop it, or choose {remedy}") from None
+        raise CannotStart(f"{begin}: {error.strerror}. Choose {remedy}") from None
     return listener
 
 
@@ -63,10 +69,14 @@ def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket
     import uvicorn
 
     from kg_server.service.assembly import assemble
+    from kg_server.storage.engine import StorageBroken
     from kg_server.web.app import create_app
 
-    context = assemble(settings, layout)
     token = _token(settings.token_file)
+    try:
+        context = assemble(settings, layout)
+    except StorageBroken as error:
+        raise CannotStart(str(error)) from error
     endpoint = settings.state_folder / state.ENDPOINT_FILE
 
     def started() -> None:
@@ -102,9 +112,16 @@ def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket
 
 
 def _token(file: Path | None) -> str:
+    """The token in the user's own file, else a new one. InvalidSetting when the file holds none."""
     if file is None:
         return secrets.token_urlsafe(32)
-    return file.read_text(encoding="utf-8").strip()
+    try:
+        token = state.read_token(str(file))
+    except ValueError as error:
+        raise InvalidSetting(str(error)) from None
+    if os.name != "nt" and file.stat().st_mode & 0o077:  # told, not refused: the folder may keep others out
+        log.warning("KG_TOKEN_FILE: other users may read %s, and with it this memory; `chmod 600` closes it", file)
+    return token
 
 
 def _quiet_libraries(settings: Settings) -> None:
@@ -118,14 +135,18 @@ def _quiet_libraries(settings: Settings) -> None:
 def main() -> int:
     """Entry of the server process: reads the environment, serves, returns the exit status."""
     gc.disable()  # until the SDK is imported: collections over half-made modules cost a tenth of the start
-    from kg_server.settings import InvalidSetting, read_settings
-
     try:
         settings = read_settings(os.environ)
         logging.basicConfig(level=settings.log_level, format=LOG_FORMAT, stream=sys.stderr)
         _quiet_libraries(settings)
         serve(settings)
-    except (InvalidSetting, StorageInUse, PortTaken, OSError) as error:
-        print(f"kg: {error}", file=sys.stderr)
-        return 1
+    except (InvalidSetting, StorageInUse, CannotStart) as error:
+        return _failed(str(error))
+    except OSError as error:
+        return _failed(f"{error.filename or 'starting'}: {error.strerror or error}. Put that right and start it again")
     return 0
+
+
+def _failed(sentence: str) -> int:
+    print(f"kg: {sentence}", file=sys.stderr)
+    return 1
