@@ -10,6 +10,8 @@ from typing import Any
 
 from kg_shim import state
 
+DEFAULT_ROOT = "~/.knowledge-graph"
+
 
 class InvalidSetting(Exception):
     """A variable holds something that cannot be meant; the text names it, its value and what is allowed."""
@@ -109,7 +111,7 @@ def _paths(text: str) -> tuple[Path, ...]:
 
 
 VARIABLES: tuple[Variable, ...] = (
-    Variable("KG_STORAGE_ROOT", "storage_root", "~/.knowledge-graph", _path, "Folder of all memory files."),
+    Variable("KG_STORAGE_ROOT", "storage_root", DEFAULT_ROOT, _path, "Folder of all memory files."),
     Variable("KG_HTTP_HOST", "host", "127.0.0.1", str, "Address the server listens on; loopback only."),
     Variable("KG_HTTP_PORT", "port", str(state.DEFAULT_PORT), _port, "Port the server listens on."),
     Variable("KG_TOKEN_FILE", "token_file", "", _optional_path, "File with a token of your own; default: a new one."),
@@ -145,3 +147,10 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         raise InvalidSetting(f"KG_HTTP_HOST={values['host']!r} cannot be used: this version serves loopback only.")
     folder = state.state_folder({**environ, "KG_HTTP_PORT": str(values["port"])})
     return Settings(state_folder=Path(folder), **values)
+
+
+def stop_command(port: int, root: str | os.PathLike[str]) -> str:
+    """The command that stops the server on a port, whatever the environment that it is typed in says."""
+    import shlex
+
+    return f"KG_HTTP_PORT={port} KG_STORAGE_ROOT={shlex.quote(os.fspath(root))} kg stop"

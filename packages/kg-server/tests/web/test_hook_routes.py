@@ -12,7 +12,8 @@ import pytest
 from kg_http import TOKEN, Server, serving, settings_of
 from kg_server.storage.layout import USER
 from kg_server.web.app import create_app
-from kg_server.web.hook_routes import HOOK_BODY_BYTES, INLINE_BYTES, answered
+from kg_server.web.bodies import HOOK_BODY_BYTES
+from kg_server.web.hook_routes import INLINE_BYTES, answered
 from kg_world import World
 from starlette.types import Message
 

@@ -142,7 +142,7 @@ def test_a_caller_that_expects_another_memory_is_refused_with_409_and_both_are_n
     assert answer.status_code == 409
     assert str(server.world.layout.root) in answer.text
     assert "/somewhere/Gedächtnis" in answer.text
-    assert "kg stop" in answer.text
+    assert f"KG_STORAGE_ROOT={server.world.layout.root} kg stop" in answer.text
     assert sessions(server) == 0
 
 
@@ -153,6 +153,29 @@ def test_every_way_to_write_our_own_root_is_accepted(server: Server, form: str) 
     link.symlink_to(root)
     headers = {"x-kg-root": quote(form.format(root, link))}
     assert server.request("POST", "/api/hook/tick", headers=headers, json={}).status_code == 200
+
+
+def test_a_root_below_home_is_understood_as_the_caller_wrote_it(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = server.world.layout.root
+    monkeypatch.setenv("HOME", str(root.parent))
+    for written, status in ((f"~/{root.name}", 200), (f" ~/{root.name}/ ", 200), ("~", 409), ("~/other", 409)):
+        headers = {"x-kg-root": quote(written)}
+        assert server.request("POST", "/api/hook/tick", headers=headers, json={}).status_code == status
+
+
+@pytest.mark.parametrize("written", ["", " ", "~/.knowledge-graph"])
+def test_a_caller_without_a_root_of_its_own_expects_the_usual_one(
+    server: Server, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    root = server.world.layout.root
+    headers = {"x-kg-root": quote(written)}
+    assert server.request("POST", "/api/hook/begin", headers=headers, json=start(server)).status_code == 409
+    assert sessions(server) == 0
+    monkeypatch.setenv("HOME", str(root.parent))
+    (root.parent / ".knowledge-graph").symlink_to(root)
+    assert server.request("POST", "/api/hook/begin", headers=headers, json=start(server)).status_code == 200
 
 
 def test_a_root_that_can_be_nothing_is_refused(server: Server) -> None:

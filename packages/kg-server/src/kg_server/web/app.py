@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from kg_server.service.background import Background
 from kg_server.service.context import Context
 from kg_server.settings import Settings
+from kg_server.web.bodies import Bodies
 from kg_server.web.hook_routes import routes as hook_routes
 from kg_server.web.mcp_gate import McpGate
 from kg_server.web.memory_routes import routes as memory_routes
@@ -90,7 +91,7 @@ def create_app(
         ],
     )
     app.router.redirect_slashes = False
-    return Security(app, token, str(settings.storage_root))
+    return Security(Bodies(app), token, str(settings.storage_root))
 
 
 def jobs(context: Context) -> list[Callable[[], None]]:

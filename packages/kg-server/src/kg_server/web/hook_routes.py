@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -18,7 +18,6 @@ from kg_server.service.events import SILENCE, answer
 
 log = logging.getLogger(__name__)
 
-HOOK_BODY_BYTES = 16 << 20
 INLINE_BYTES = 64 << 10
 """Larger payloads are parsed in a thread: a client sends 4 MB for a write of a 2 MB file."""
 
@@ -27,13 +26,7 @@ def routes(context: Context) -> list[BaseRoute]:
     """The hook endpoint."""
 
     async def hook(request: Request) -> Response:
-        try:
-            body = await _body(request)
-        except ClientDisconnect:
-            return Response()
-        if body is None:
-            return PlainTextResponse(f"Refused: a hook payload has at most {HOOK_BODY_BYTES >> 20} MiB.", 413)
-        reply = await _reply(context, request, body)
+        reply = await _reply(context, request, await request.body())
         if isinstance(reply, Response):
             return reply
         data = _output(reply) if reply else b""
@@ -85,18 +78,3 @@ def _output(reply: JsonObject) -> bytes:
     except TypeError as error:
         log.error("a plugin rendered a reply that is no JSON (%s): the hook stays silent", error)
     return b""
-
-
-async def _body(request: Request) -> bytes | None:
-    """The request's body; None when it is over the cap."""
-    declared = request.headers.get("content-length", "0")
-    if declared.isdecimal() and int(declared) > HOOK_BODY_BYTES:
-        return None
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > HOOK_BODY_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)

@@ -18,7 +18,6 @@ from kg_server.service.outcome import Outcome
 from kg_server.storage.engine import StorageBroken
 from kg_server.storage.layout import MAINTAIN, USER, GraphKey
 
-BODY_BYTES = 1 << 20
 PERSON = "user"
 """Stands as the session of what a person changes."""
 
@@ -98,8 +97,6 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _body(data: bytes) -> Body:
-    if len(data) > BODY_BYTES:
-        raise InvalidEntry("the body is larger than 1 MiB")
     try:
         body: Any = orjson.loads(data)
     except ValueError:

@@ -7,8 +7,11 @@ import os
 from collections.abc import Mapping
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from starlette.responses import PlainTextResponse
+from kg_shim import state
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kg_server.settings import DEFAULT_ROOT, stop_command
+from kg_server.web.bodies import Body, refuse
 
 LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 OPEN_PATHS = frozenset(("/health",))
@@ -35,7 +38,7 @@ class Security:
             await send({"type": "websocket.close", "code": 1008, "reason": refusal[1][:120]})
         else:
             status, text = refusal
-            await PlainTextResponse(text, status)(scope, receive, send)
+            await refuse(scope, Body(receive), send, status, text)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = _headers(scope)
@@ -50,12 +53,13 @@ class Security:
                 "Refused: the token is missing or wrong. Send 'Authorization: Bearer <token>' with the token of the "
                 "file `endpoint` in the state folder (`kg status` names it); no sign-in is needed."
             )
-        root = os.fsdecode(unquote_to_bytes(headers.get("x-kg-root", "").encode("latin-1")))
-        if root and not self._is_root(root):
+        expected = headers.get("x-kg-root")
+        root = self._root if expected is None else _folder(expected)
+        if not self._is_root(root):
             return 409, (
                 f"Refused: this server keeps the memory in {_printable(self._root)}, the caller expects "
-                f"{_printable(root)}. "
-                "Stop it with `kg stop`, or give one of the two another port with KG_HTTP_PORT."
+                f"{_printable(root)}. Stop this one with `{stop_command(_port(scope), _printable(self._root))}`, "
+                "or give one of the two another port with KG_HTTP_PORT."
             )
         return None
 
@@ -71,6 +75,16 @@ class Security:
 
 def _headers(scope: Scope) -> Mapping[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _folder(value: str) -> str:
+    """The folder that a caller's X-KG-Root means: as its environment has it, `~` and all."""
+    root = os.fsdecode(unquote_to_bytes(value.encode("latin-1"))).strip() or DEFAULT_ROOT
+    return os.path.expanduser(root)
+
+
+def _port(scope: Scope) -> int:
+    return (scope.get("server") or ("", state.DEFAULT_PORT))[1] or state.DEFAULT_PORT
 
 
 def _printable(path: str) -> str:
