@@ -91,7 +91,7 @@ def test_a_missing_server_is_one_sentence_and_exit_code_2(home, kg, alone, words
     done = kg(*words, command=alone)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.count(b"\n") == 1
-    assert b"uv tool install kg-shim --with 'kg-server[claude]'" in done.stderr
+    assert b"install the package kg-server" in done.stderr
     record = home.state / "last_start_error"
     assert (record.read_bytes() in done.stderr) if words == ("start",) else not record.exists()
 

@@ -26,7 +26,7 @@ def test_the_payload_goes_out_and_the_answer_comes_back_byte_for_byte(home, list
     assert request.headers["authorization"] == f"Bearer {'t' * 43}"
     assert request.headers["user-agent"] == "kg-hook/1 (claude-code)"
     assert request.headers["host"] == f"127.0.0.1:{server.port}"
-    assert "x-kg-root" not in request.headers
+    assert unquote_to_bytes(request.headers["x-kg-root"]) == b"~/.knowledge-graph"
 
 
 def test_without_a_harness_name_the_user_agent_has_none(home, listener, run_hook):
@@ -120,8 +120,8 @@ def test_other_values_of_the_switch_leave_it_on(home, listener, run_hook, value)
     assert run_hook("Stop", KG_HOOKS=value) == ANSWER
 
 
-@pytest.mark.parametrize("root", ["/srv/memory", "/a b/é漢/100%41\r\nX-Evil: 1"])
-def test_the_storage_root_is_named_when_the_user_chose_one(home, listener, run_hook, root):
+@pytest.mark.parametrize("root", ["/srv/memory", "~/memory", "/a b/é漢/100%41\r\nX-Evil: 1"])
+def test_the_storage_root_is_named_as_the_user_wrote_it(home, listener, run_hook, root):
     server = listener(lambda request: request.answer(b""))
     home.endpoint(server.port)
     run_hook("Stop", KG_STORAGE_ROOT=root)

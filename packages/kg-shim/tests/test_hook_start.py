@@ -120,7 +120,7 @@ def test_without_the_command_it_says_so_once_and_how_to_install_it(home, run_hoo
     assert key == "systemMessage"
     assert "the memory is off in this session" in text
     assert "`kg` is not on PATH" in text
-    assert "uv tool install kg-shim --with 'kg-server[claude]'" in text
+    assert "Install the packages kg-shim, kg-server" in text
 
 
 def test_a_command_that_may_not_be_run_counts_as_missing(home, run_hook):

@@ -10,8 +10,8 @@ USAGE = {
     ),
 }
 NOT_INSTALLED = (
-    "The memory server is not installed beside this `kg`: install it with "
-    "`uv tool install kg-shim --with 'kg-server[claude]'` or `pip install 'kg-server[claude]'`."
+    "The memory server is not installed beside this `kg`: install the package kg-server and your client's plugin "
+    "package into the environment that kg-shim is in, as the README of kg says."
 )
 
 

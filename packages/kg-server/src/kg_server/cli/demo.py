@@ -164,7 +164,7 @@ def _harness() -> HarnessView:
         view = plugins.view(name)
         if view is not None and view.sample_payload(Prompt("demo", "/", "hello")) is not None:
             return view
-    return options.fail("no client's plugin is installed; install one, for example with: pip install 'kg-server[all]'")
+    return options.fail("no client's plugin is installed: install one beside kg-server, as the README says")
 
 
 def _environment(base: Path) -> dict[str, str]:

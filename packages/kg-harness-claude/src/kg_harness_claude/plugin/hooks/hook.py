@@ -25,9 +25,9 @@ try:
     end = time.monotonic() + 2  # one deadline for the whole exchange
     if env.get(b"KG_URL"):
         exec(open(__file__[:-3] + "_remote.py", "rb").read())
-    port, root = int(env.get(b"KG_HTTP_PORT") or 8765), env.get(b"KG_STORAGE_ROOT")
+    port, root = int(env.get(b"KG_HTTP_PORT") or 8765), env.get(b"KG_STORAGE_ROOT") or b"~/.knowledge-graph"
     state += b"/knowledge-graph/" + (b"" if port == 8765 else b"port-%d/" % port)
-    root = b"X-KG-Root: %%%b\r\n" % root.hex("%").encode() if root else b""
+    root = b"X-KG-Root: %%%b\r\n" % root.hex("%").encode()
     while path:
         s, line = _socket.socket(), b""
         s.settimeout(0.25)

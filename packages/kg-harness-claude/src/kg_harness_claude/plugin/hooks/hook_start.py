@@ -44,9 +44,9 @@ try:
     poll = spawn()
 except (FileNotFoundError, PermissionError):
     say(
-        "the memory is off in this session, because the command `kg` is not on PATH. Install it with "
-        "`uv tool install kg-shim --with 'kg-server[claude]'` or `pip install 'kg-server[claude]'`, "
-        "then start a new session."
+        "the memory is off in this session, because the command `kg` is not on PATH. Install the packages kg-shim, "
+        "kg-server and this client's plugin package as the README of kg says, or add their `kg` to the PATH that this "
+        "client is started with, then start a new session."
     )
 stale, code = line, None
 while True:
