@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import cast
 
 from kg_server.graph.errors import UnknownEntry, WriteRefused
-from kg_server.graph.graph import Graph
 from kg_server.graph.index import query_terms
 from kg_server.graph.model import Change, Node, key_of, with_tier
 from kg_server.graph.names import one_line, shown
 from kg_server.graph.versions import entry_key, tombstones
+from kg_server.service.commands import kg
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
-from kg_server.storage.layout import GraphKey
+from kg_server.storage.layout import USER, GraphKey
 from kg_server.storage.snapshot import copy_of
 
 
 def lock(context: Context, key: GraphKey, name: str, *, locked: bool) -> Outcome:
     """Lock a node against agents and compaction, or unlock it."""
     with context.memory.lock:
-        node = _node(context.memory.graph(key), key, name)
+        node = node_of(context, key, name)
         after = cast(Node, {**node, "locked": True} if locked else {k: v for k, v in node.items() if k != "locked"})
         return _changed(context, key, node, after, f"Node '{name}' is {'locked' if locked else 'unlocked'}.")
 
@@ -27,17 +27,19 @@ def lock(context: Context, key: GraphKey, name: str, *, locked: bool) -> Outcome
 def retire(context: Context, key: GraphKey, name: str, reason: str, by: str) -> Outcome:
     """Take a node out of sight, with a reason; it is kept until it is restored or purged."""
     with context.memory.lock:
-        node = _node(context.memory.graph(key), key, name)
+        graph = context.memory.graph(key)
+        node = node_of(context, key, name)
         if node.get("locked"):
-            raise WriteRefused(f"node {shown(name)} is locked: unlock it first with `kg unlock {name}`")
+            raise WriteRefused(f"node {shown(name)} is locked: unlock it first with {kg(graph, key, 'unlock', name)}")
         after = cast(Node, {**node, "_retired": {"ts": context.now(), "reason": one_line(reason), "by": by}})
-        return _changed(context, key, node, after, f"Node '{name}' is retired; `kg restore {name}` brings it back.")
+        back = kg(graph, key, "restore", name)
+        return _changed(context, key, node, after, f"Node '{name}' is retired; {back} brings it back.")
 
 
 def restore(context: Context, key: GraphKey, name: str) -> Outcome:
     """Bring a retired, archived or orphaned node back into view."""
     with context.memory.lock:
-        node = _node(context.memory.graph(key), key, name)
+        node = node_of(context, key, name)
         after = with_tier(cast(Node, {k: v for k, v in node.items() if k != "_retired"}), "active")
         return _changed(context, key, node, after, f"Node '{name}' is active again.")
 
@@ -68,12 +70,16 @@ def _mentions(grave: str, name: str) -> bool:
     return grave == entry_key("node", name) or edge.startswith(f"{name}->") or f"->{name}:" in edge
 
 
-def _node(graph: Graph, key: GraphKey, name: str) -> Node:
+def node_of(context: Context, key: GraphKey, name: str) -> Node:
+    """The node, or UnknownEntry that says where else it could be meant; hold the memory's lock."""
+    graph = context.memory.graph(key)
     node = graph.nodes.get(name)
     if node is None:
         near = [hit.id for hit in graph.index.rank(query_terms(name))][:3]
-        nearest = f" Nearest ids: {', '.join(near)}." if near else ""
-        raise UnknownEntry(f"node {shown(name)} does not exist in {key}.{nearest}")
+        hint = f" Nearest ids: {', '.join(near)}." if near else ""
+        if key.level == "project" and name in context.memory.graph(USER).nodes:
+            hint = " The user level has one of that name, which `--user` means."
+        raise UnknownEntry(f"node {shown(name)} does not exist in {key}.{hint}")
     return node
 
 

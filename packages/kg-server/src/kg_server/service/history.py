@@ -11,6 +11,7 @@ from kg_server.graph.errors import UnknownEntry, WriteRefused
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Change, Edge, Node, Record, tier, with_tier
 from kg_server.graph.versions import ChangeSet, content_changed
+from kg_server.service.commands import kg
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
 from kg_server.storage.layout import GraphKey
@@ -71,7 +72,7 @@ def _refuse_if_changed_since(context: Context, entries: Sequence[tuple[GraphKey,
         if later:
             raise WriteRefused(
                 f"change {entry.seq} of {key} cannot be taken back alone: {', '.join(later)} changed again since. "
-                "`kg history` shows the later changes; take those back first"
+                f"{kg(graph, key, 'history')} shows the later changes; take those back first"
             )
 
 

@@ -39,9 +39,12 @@ class Projects:
         self._lock = threading.Lock()
         self._slugs: dict[str, str] | None = None
 
-    def of(self, cwd: str) -> Project | None:
-        """The project of a folder; None where memory is the user's alone. InvalidEntry for no usable folder."""
-        folder = checked_folder(cwd)
+    def of(self, cwd: str, field: str = "cwd") -> Project | None:
+        """The project of a folder; None where memory is the user's alone. InvalidEntry for no usable folder.
+
+        `field` is what the caller calls the folder.
+        """
+        folder = checked_folder(cwd, field)
         root = self._own_graph(folder) or project_root(folder)
         if root == self._home:  # a home kept in git does not make one project of all that lies in it
             root = folder
@@ -98,15 +101,15 @@ def _clashes(name: str, slug: str, path: str) -> bool:
     return name.casefold() == slug.casefold() and (path != "" or name != slug)
 
 
-def checked_folder(cwd: str) -> Path:
+def checked_folder(cwd: str, field: str = "cwd") -> Path:
     """The folder with links resolved, or InvalidEntry that says what is wrong with it."""
     if "\0" in cwd:
-        raise InvalidEntry("cwd holds a NUL character; send the absolute path of the project's folder")
+        raise InvalidEntry(f"{field} holds a NUL character; send the absolute path of the project's folder")
     path = Path(cwd)
     if not path.is_absolute():
-        raise InvalidEntry(f"cwd {shown(cwd)} is not absolute; send the absolute path of the project's folder")
+        raise InvalidEntry(f"{field} {shown(cwd)} is not absolute; send the absolute path of the project's folder")
     if not os.path.isdir(path):  # unlike the path's own method it answers for a name that is too long
-        raise InvalidEntry(f"cwd {shown(cwd)} is not an existing folder; send the project's folder as it is now")
+        raise InvalidEntry(f"{field} {shown(cwd)} is not an existing folder; send the project's folder as it is now")
     return _real(path)
 
 

@@ -1,4 +1,4 @@
-"""kg_rename_node: a new id for a node, with its history, its edges in every graph, and what sessions know of it."""
+"""A new id for a node, with its history, its edges in every graph, and what sessions know of it."""
 
 from __future__ import annotations
 
@@ -10,46 +10,60 @@ from kg_server.graph.errors import WriteRefused
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Change, Edge, Level, Node, key_of
 from kg_server.service.context import Context
+from kg_server.service.curation import node_of
 from kg_server.service.outcome import Outcome
 from kg_server.service.reading import locate
 from kg_server.service.sessions import Session
-from kg_server.storage.layout import GraphKey
+from kg_server.storage.layout import USER, GraphKey
 
 
 def rename_node(context: Context, session: Session, old: str, new: str, level: Level | None) -> Outcome:
+    """kg_rename_node: `rename` at the level that holds the node."""
+    with context.memory.lock:
+        graph, node = locate(context, session, old, level)
+        return rename(
+            context, context.key(session, graph.level), node["id"], new, session.id, upkeep=session.maintenance
+        )
+
+
+def rename(context: Context, key: GraphKey, old: str, new: str, by: str, *, upkeep: bool = False) -> Outcome:
     """Rename a node; refused where the new id is taken or would capture an edge that means another node."""
     new = names.new_node_id(new, "new_id")
     with context.memory.lock:
-        graph, node = locate(context, session, old, level)
-        old = node["id"]
-        if new == old:
-            raise WriteRefused(f"node '{old}' has that id already")
-        if node.get("locked"):
-            raise WriteRefused(f"node '{old}' is locked by the user and keeps its id")
-        if new in graph.nodes:
-            raise WriteRefused(
-                f"the {graph.level} graph has a node '{new}' already: read both, merge their texts into one with "
-                "kg_put_node, then delete the other"
-            )
-        projects = context.memory.projects() if graph.level == "user" else {}
-        _refuse_capture(context, session, graph, old, new, projects)
-        writes, edges = _rename(context, session, graph, node, new, projects)
-        context.sessions.renamed(graph.level, session.slug if graph.level == "project" else "", old, new)
+        graph = context.memory.graph(key)
+        node = node_of(context, key, old)
+        _refuse_clash(graph, node, new)
+        projects = context.memory.projects() if key == USER else {}
+        _refuse_capture(context, key, old, new, projects)
+        writes, edges = _rename(context, key, node, new, projects, by, upkeep=upkeep)
+        context.sessions.renamed(graph.level, key.slug, old, new)
     text = [f"Node '{old}' is now '{new}' in the {graph.level} graph; {edges} edge(s) follow."]
     unread = set(context.memory.storage.project_slugs()) - {key.slug for key in projects} if projects else set()
     text += [f"Not rewritten, as it cannot be read: project/{slug}." for slug in sorted(unread)]
     return Outcome("\n".join(text), writes)
 
 
-def _refuse_capture(
-    context: Context, session: Session, graph: Graph, old: str, new: str, projects: dict[GraphKey, Graph]
-) -> None:
+def _refuse_clash(graph: Graph, node: Node, new: str) -> None:
+    old = node["id"]
+    if new == old:
+        raise WriteRefused(f"node '{old}' has that id already")
+    if node.get("locked"):
+        raise WriteRefused(f"node '{old}' is locked by the user and keeps its id as long as it is")
+    if new in graph.nodes:
+        raise WriteRefused(
+            f"the {graph.level} graph has a node '{new}' already: read both, merge their texts into one with "
+            "kg_put_node, then delete the other"
+        )
+
+
+def _refuse_capture(context: Context, key: GraphKey, old: str, new: str, projects: dict[GraphKey, Graph]) -> None:
     """An edge that meant one node must not mean another afterwards."""
-    if graph.level == "project" and graph.adjacency.degree(new) and new in context.graph(session, "user").nodes:
+    graph = context.memory.graph(key)
+    if key.level == "project" and graph.adjacency.degree(new) and new in context.memory.graph(USER).nodes:
         raise WriteRefused(f"edges of this project already mean the user node '{new}': choose another id")
     captured = [
-        str(key)
-        for key, project in projects.items()
+        str(one)
+        for one, project in projects.items()
         if new in project.nodes and old not in project.nodes and project.adjacency.degree(old)
     ]
     if captured:
@@ -60,22 +74,20 @@ def _refuse_capture(
 
 
 def _rename(
-    context: Context, session: Session, graph: Graph, node: Node, new: str, projects: dict[GraphKey, Graph]
+    context: Context, key: GraphKey, node: Node, new: str, projects: dict[GraphKey, Graph], by: str, *, upkeep: bool
 ) -> tuple[list[Future[None]], int]:
     old = node["id"]
+    graph = context.memory.graph(key)
     renamed = cast(Node, {**node, "id": new})
-    edges = _rewired(graph, old, new)
-    changes = [Change("node", old, node, None), Change("node", new, None, renamed), *edges]
-    upkeep = session.maintenance
-    key = context.key(session, graph.level)
-    writes = [context.memory.commit(key, changes, session.id, renames=[(old, new)], upkeep=upkeep)]
+    changes = [Change("node", old, node, None), Change("node", new, None, renamed), *_rewired(graph, old, new)]
+    writes = [context.memory.commit(key, changes, by, renames=[(old, new)], upkeep=upkeep)]
     count = graph.adjacency.degree(new)
     cause = f"{key}:{graph.meta['seq']}"
     for other, project in projects.items():
         if old not in project.nodes:  # else the project's own node is meant
             follow = _rewired(project, old, new)
             if follow:
-                writes.append(context.memory.commit(other, follow, session.id, upkeep=upkeep, cause=cause))
+                writes.append(context.memory.commit(other, follow, by, upkeep=upkeep, cause=cause))
                 count += project.adjacency.degree(new)
     return writes, count
 

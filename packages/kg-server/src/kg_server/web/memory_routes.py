@@ -12,7 +12,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from kg_server.graph.errors import DomainError, InvalidEntry, UnknownEntry
-from kg_server.service import curation, history
+from kg_server.graph.names import shown
+from kg_server.service import curation, history, renaming
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
 from kg_server.storage.engine import StorageBroken
@@ -70,6 +71,9 @@ OPERATIONS: Mapping[str, Operation] = {
         context, key, _text(body, "id"), _text(body, "reason"), PERSON
     ),
     "restore": lambda context, key, body: curation.restore(context, key, _text(body, "id")),
+    "rename": lambda context, key, body: renaming.rename(
+        context, key, _text(body, "id"), _text(body, "new_id"), PERSON
+    ),
     "purge": lambda context, key, body: curation.purge(context, key, _text(body, "id"), PERSON),
 }
 
@@ -83,9 +87,13 @@ def _key(context: Context, fields: Mapping[str, Any]) -> GraphKey:
         return MAINTAIN
     if level != "project":
         raise InvalidEntry("level must be user, project or maintain")
-    project = context.projects.of(_text(fields, "project"))
+    folder = _text(fields, "project")
+    project = context.projects.of(folder, "project folder")
     if project is None:
-        raise UnknownEntry(f"{fields['project']} is no project folder")
+        raise UnknownEntry(
+            f"{shown(folder)} is no project's folder, so there is only the user level, which `--user` names (in a "
+            "request: level user)"
+        )
     return project.key
 
 
