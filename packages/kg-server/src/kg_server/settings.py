@@ -149,6 +149,16 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     return Settings(state_folder=Path(folder), **values)
 
 
+def with_full_paths(environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """`environ` for a process in another working folder: paths mean there what they mean here."""
+    paths = {
+        "KG_STORAGE_ROOT": str(settings.storage_root),
+        "KG_TOKEN_FILE": str(settings.token_file or ""),
+        "KG_PROJECT_ROOTS": os.pathsep.join(map(str, settings.project_roots)),
+    }
+    return {**environ, **paths}
+
+
 def stop_command(port: int, root: str | os.PathLike[str]) -> str:
     """The command that stops the server on a port, whatever the environment that it is typed in says."""
     import shlex

@@ -50,7 +50,8 @@ class RemoteServer:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
-        self._host, self._port, self._path, self._secure = parse_url(environ["KG_URL"].strip())
+        host, port, path, secure = parse_url(environ["KG_URL"].strip())
+        self.place = Address(host, port, "", secure=secure, path=path)
 
     def find(self) -> Address:
         """Answer its address with the token that KG_TOKEN_FILE holds now."""
@@ -58,7 +59,8 @@ class RemoteServer:
             token = state.token_from_file(self._environ) or ""
         except ValueError as error:
             raise Unreachable(f"{error}.") from error
-        return Address(self._host, self._port, token, secure=self._secure, path=self._path)
+        place = self.place
+        return Address(place.host, place.port, token, secure=place.secure, path=place.path)
 
 
 class NoServer:

@@ -27,7 +27,7 @@ def stop() -> None:
         stopped = process.stop(options.settings())
     except process.Failed as error:
         options.fail(str(error))
-    click.echo("The server is stopped." if stopped else "No server was running.")
+    click.echo(stopped.value)
 
 
 @click.command(epilog="Example:  kg restart")
@@ -45,6 +45,7 @@ def restart() -> None:
 @click.command(epilog="Example:  KG_HTTP_PORT=8770 kg serve")
 def serve() -> None:
     """Run the server in this terminal until Ctrl-C; its log goes to stderr. For systemd, launchd and debugging."""
+    options.settings()  # a wrong one ends every command in the same way
     from kg_server.web.run import main
 
     sys.exit(main())

@@ -23,6 +23,7 @@ COMMANDS = {
     "undo": ("memory_commands", "Take a change back."),
     "lock": ("memory_commands", "Keep a node as it is."),
     "unlock": ("memory_commands", "Let agents change a node again."),
+    "rename": ("memory_commands", "Give a node another id."),
     "retire": ("memory_commands", "Take a node out of sight, with a reason."),
     "restore": ("memory_commands", "Bring a retired or archived node back."),
     "purge": ("memory_commands", "Remove a node and its text for good."),

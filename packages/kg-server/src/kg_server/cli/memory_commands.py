@@ -1,4 +1,4 @@
-"""kg history, undo, lock, unlock, retire, restore, purge: the user's own hand on the memory."""
+"""kg history, undo, lock, unlock, rename, retire, restore, purge: the user's own hand on the memory."""
 
 from __future__ import annotations
 
@@ -64,6 +64,15 @@ def unlock(node: str, user: bool, project: Path | None) -> None:
     _post("unlock", {**_level(user, project), "id": node})
 
 
+@click.command(epilog="Example:  kg rename chache-layer cache-layer")
+@click.argument("old")
+@click.argument("new")
+@level_options
+def rename(old: str, new: str, user: bool, project: Path | None) -> None:
+    """Give node OLD the id NEW; its history and its edges, in every graph, follow."""
+    _post("rename", {**_level(user, project), "id": old, "new_id": new})
+
+
 @click.command(epilog='Example:  kg retire old-deploy --reason "we moved to containers"')
 @click.argument("node")
 @click.option("--reason", required=True, help="Why; kept with the node.")
@@ -93,9 +102,14 @@ def purge(node: str, yes: bool, user: bool, project: Path | None) -> None:
 
 
 def _level(user: bool, project: Path | None) -> dict[str, str]:
+    if user and project is not None:
+        raise click.UsageError("--user and --project exclude each other.")
     if user:
         return {"level": "user"}
-    return {"level": "project", "project": str((project or Path.cwd()).absolute())}
+    try:
+        return {"level": "project", "project": str((project or Path.cwd()).absolute())}
+    except FileNotFoundError:  # the working folder was deleted
+        return options.fail("the folder you are in does not exist any more: go to another, or say --user or --project")
 
 
 def _post(operation: str, body: Mapping[str, Any]) -> None:

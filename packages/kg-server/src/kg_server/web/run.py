@@ -13,8 +13,9 @@ from pathlib import Path
 
 from kg_shim import state
 
+from kg_server.folders import FolderUnusable, make_state_folder, make_storage_root
 from kg_server.settings import InvalidSetting, Settings, read_settings
-from kg_server.storage.files import make_folder, write_atomic
+from kg_server.storage.files import write_atomic
 from kg_server.storage.layout import Layout
 from kg_server.storage.lock import StorageInUse, StorageLock
 from kg_server.storage.pid_file import write_pid
@@ -34,7 +35,9 @@ class PortTaken(CannotStart):
 
 
 def serve(settings: Settings) -> None:
-    """Serve until a stop signal. StorageInUse, InvalidSetting or CannotStart when it cannot begin."""
+    """Serve until a stop signal. FolderUnusable, StorageInUse, InvalidSetting or CannotStart when it cannot begin."""
+    make_storage_root(settings)
+    make_state_folder(settings)
     layout = Layout(settings.storage_root)
     lock = StorageLock(layout.lock)
     try:
@@ -80,7 +83,6 @@ def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket
     endpoint = settings.state_folder / state.ENDPOINT_FILE
 
     def started() -> None:
-        make_folder(settings.state_folder)
         write_atomic(endpoint, [f"{settings.port} {token}\n".encode()])
         log.info("serving %s on port %d, process %d", settings.storage_root, settings.port, os.getpid())
 
@@ -140,7 +142,7 @@ def main() -> int:
         logging.basicConfig(level=settings.log_level, format=LOG_FORMAT, stream=sys.stderr)
         _quiet_libraries(settings)
         serve(settings)
-    except (InvalidSetting, StorageInUse, CannotStart) as error:
+    except (InvalidSetting, FolderUnusable, StorageInUse, CannotStart) as error:
         return _failed(str(error))
     except OSError as error:
         return _failed(f"{error.filename or 'starting'}: {error.strerror or error}. Put that right and start it again")
