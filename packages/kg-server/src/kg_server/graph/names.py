@@ -87,7 +87,7 @@ def one_line(text: str) -> str:
     return _BREAKS.sub(" ", text).strip()
 
 
-def shown(text: str) -> str:
+def shown(text: str, longest: int = 60) -> str:
     """A caller's text quoted for a message: short, on one line."""
     line = one_line(text).encode("utf-8", "backslashreplace").decode("utf-8")
-    return f"'{line[:60]}…'" if len(line) > 60 else f"'{line}'"
+    return f"'{line[:longest]}…'" if len(line) > longest else f"'{line}'"

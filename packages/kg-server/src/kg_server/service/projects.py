@@ -18,6 +18,8 @@ from kg_server.storage.layout import GraphKey
 _NOT_PLAIN = re.compile(r"[^\w.-]+")
 SLUG_CHARACTERS = 60
 """Leaves room for the hash of a second project of that name within the 255 bytes that a file name may have."""
+PATH_CHARACTERS = 300
+"""So much of a folder's name stands in an error."""
 _SYSTEM = frozenset(("/", "/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/usr", "/var"))
 
 
@@ -107,9 +109,13 @@ def checked_folder(cwd: str, field: str = "cwd") -> Path:
         raise InvalidEntry(f"{field} holds a NUL character; send the absolute path of the project's folder")
     path = Path(cwd)
     if not path.is_absolute():
-        raise InvalidEntry(f"{field} {shown(cwd)} is not absolute; send the absolute path of the project's folder")
+        raise InvalidEntry(
+            f"{field} {shown(cwd, PATH_CHARACTERS)} is not absolute; send the absolute path of the project's folder"
+        )
     if not os.path.isdir(path):  # unlike the path's own method it answers for a name that is too long
-        raise InvalidEntry(f"{field} {shown(cwd)} is not an existing folder; send the project's folder as it is now")
+        raise InvalidEntry(
+            f"{field} {shown(cwd, PATH_CHARACTERS)} is not an existing folder; send the project's folder as it is now"
+        )
     return _real(path)
 
 

@@ -16,6 +16,7 @@ from kg_server.graph.names import shown
 from kg_server.service import curation, history, renaming
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
+from kg_server.service.projects import PATH_CHARACTERS
 from kg_server.storage.engine import StorageBroken
 from kg_server.storage.layout import MAINTAIN, USER, GraphKey
 
@@ -91,7 +92,7 @@ def _key(context: Context, fields: Mapping[str, Any]) -> GraphKey:
     project = context.projects.of(folder, "project folder")
     if project is None:
         raise UnknownEntry(
-            f"{shown(folder)} is no project's folder, so there is only the user level, which `--user` names (in a "
+            f"{shown(folder, PATH_CHARACTERS)} is no project's folder, so there is only the user level, which `--user` names (in a "
             "request: level user)"
         )
     return project.key
