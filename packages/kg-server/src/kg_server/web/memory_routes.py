@@ -92,8 +92,8 @@ def _key(context: Context, fields: Mapping[str, Any]) -> GraphKey:
     project = context.projects.of(folder, "project folder")
     if project is None:
         raise UnknownEntry(
-            f"{shown(folder, PATH_CHARACTERS)} is no project's folder, so there is only the user level, which `--user` names (in a "
-            "request: level user)"
+            f"{shown(folder, PATH_CHARACTERS)} is no project's folder, so there is only the user level, which `--user` "
+            "names (in a request: level user)"
         )
     return project.key
 
