@@ -62,8 +62,13 @@ def incident(adjacency: Adjacency) -> dict[str, dict[str, Edge]]:
 
 
 def postings(index: SearchIndex) -> Any:
-    """All that a search index knows."""
-    return index._postings, index._terms_of, index._lengths, index._total
+    """All that a search index knows, whatever slots its nodes have."""
+    found = {
+        term: {index._names[slot]: (postings.impact(slot), postings.standing(slot)) for slot in postings.slots}
+        for term, postings in index._postings.items()
+    }
+    terms = {name: sorted(index._terms[slot]) for name, slot in index._slots.items()}
+    return found, terms, index._named, index._vocabulary._buckets
 
 
 def commit(graph: Graph, changes: Iterable[Change], ts: float = 1.0, session: str = "s", **more: Any) -> ChangeSet:

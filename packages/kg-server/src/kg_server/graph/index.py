@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from kg_server.graph.model import Node
-from kg_server.graph.terms import is_stop_word, looks_secret, words
+from kg_server.graph.postings import Postings
+from kg_server.graph.query import Term
+from kg_server.graph.synonyms import synonyms
+from kg_server.graph.terms import words
+from kg_server.graph.topmost import TermGroup, topmost
+from kg_server.graph.vocabulary import Vocabulary
 
 ID_WEIGHT, GIST_WEIGHT, NOTE_WEIGHT, TOUCH_WEIGHT = 3.0, 2.0, 1.0, 1.0
-PAIR_WEIGHT = 0.2
-STOP_WEIGHT = 0.4
-SATURATION = 1.2
-LENGTH_SHARE = 0.4
-"""How much a long text dilutes its terms (0 = not at all, 1 = in full)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """One term of a query. Only a term with `evidence` can carry the decision to speak."""
-
-    text: str
-    weight: float = 1.0
-    evidence: bool = True
+SATURATION = 2.5
+"""The strength at which a term has earned half of its weight."""
+GIST_LENGTH, GIST_LENGTH_SHARE = 20, 0.7
+NOTES_LENGTH, NOTES_LENGTH_SHARE = 60, 0.6
+"""Common lengths in terms, and how much a longer text dilutes its terms. Fixed, so that a write changes one node."""
+SYNONYM_WEIGHT = 0.5
+RELATIVE_WEIGHT = 0.7
+RARITY_POWER = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,63 +36,49 @@ class Hit:
     rarest: float
 
 
-def query_terms(text: str, most: int = 64) -> list[Term]:
-    """The distinct terms of a query, in order, at most `most` single ones; secret-shaped ones are dropped."""
-    found: dict[str, Term] = {}
-    pairs: dict[str, Term] = {}
-    last = ""
-    for token in words(text):
-        for term in token:
-            if term not in found and not looks_secret(term) and len(found) < most:
-                stop = is_stop_word(term)
-                found[term] = Term(term, STOP_WEIGHT if stop else 1.0, not stop)
-        head = token[-1] if token and not looks_secret(token[-1]) else ""
-        if last and head and last != head:
-            pairs[f"{last} {head}"] = Term(f"{last} {head}", PAIR_WEIGHT, False)
-        last = head
-    return [*found.values(), *list(pairs.values())[:most]]
-
-
 class SearchIndex:
-    """Postings by term. `rank` walks only the postings of the query's terms."""
+    """Postings by term. `rank` walks only the postings that can bring a node among the best."""
 
-    __slots__ = ("_lengths", "_named", "_postings", "_terms_of", "_total")
+    __slots__ = ("_free", "_named", "_names", "_postings", "_slots", "_terms", "_vocabulary")
 
     def __init__(self) -> None:
-        self._postings: dict[str, dict[str, float]] = {}
-        self._terms_of: dict[str, tuple[dict[str, float], frozenset[str]]] = {}
-        self._lengths: dict[str, float] = {}
+        self._postings: dict[str, Postings] = {}
+        self._vocabulary = Vocabulary()
+        self._slots: dict[str, int] = {}
+        self._names: list[str] = []
+        self._terms: list[tuple[str, ...]] = []
+        self._free: list[int] = []
         self._named: dict[str, set[str]] = {}
-        self._total = 0.0
 
     def __len__(self) -> int:
-        return len(self._terms_of)
+        return len(self._slots)
 
     def put(self, name: str, node: Node) -> None:
         """Index a node, or index it anew."""
-        if name in self._terms_of:
-            self.remove(name)
         strengths, titled = _strengths(name, node)
-        self._terms_of[name] = (strengths, titled)
-        length = sum(strengths.values())
-        self._lengths[name] = length
-        self._total += length
+        slot = self._slots.get(name)
+        if slot is None:
+            slot = self._take_slot(name)
+        for term in self._terms[slot]:
+            if term not in strengths:
+                self._drop(term, slot)
         for term, strength in strengths.items():
-            self._postings.setdefault(term, {})[name] = strength
-        for term in _id_terms(name):
-            self._named.setdefault(term, set()).add(name)
+            postings = self._postings.get(term)
+            if postings is None:
+                postings = self._postings[term] = Postings()
+                self._vocabulary.add(term)
+            postings.put(slot, strength / (strength + SATURATION), term in titled)
+        self._terms[slot] = tuple(strengths)
 
     def remove(self, name: str) -> None:
         """Forget a node."""
-        entry = self._terms_of.pop(name, None)
-        if entry is None:
+        slot = self._slots.pop(name, None)
+        if slot is None:
             return
-        self._total -= self._lengths.pop(name)
-        for term in entry[0]:
-            postings = self._postings[term]
-            del postings[name]
-            if not postings:
-                del self._postings[term]
+        for term in self._terms[slot]:
+            self._drop(term, slot)
+        self._terms[slot] = ()
+        self._free.append(slot)
         for term in _id_terms(name):
             self._named[term].discard(name)
             if not self._named[term]:
@@ -101,7 +86,8 @@ class SearchIndex:
 
     def holders(self, term: str) -> int:
         """How many nodes hold a term."""
-        return len(self._postings.get(term, ()))
+        postings = self._postings.get(term)
+        return 0 if postings is None else len(postings)
 
     def named(self, term: str) -> list[str]:
         """Nodes that have the term in their id."""
@@ -112,38 +98,100 @@ class SearchIndex:
         known = [term for term in terms if term.evidence and term.text in self._postings]
         return sorted(known, key=lambda term: (len(self._postings[term.text]), term.text))[:most]
 
-    def rarity(self, term: str) -> float:
-        """How much a term tells, 0 (in every node) to 1 (in one), the same in a small and in a large graph."""
-        count, nodes = len(self._postings.get(term, ())), len(self._terms_of)
-        if not count:
+    def rank(
+        self,
+        terms: Sequence[Term],
+        most: int,
+        rarity: Callable[[str], float] | None = None,
+        without: Iterable[str] = (),
+    ) -> list[Hit]:
+        """The `most` best nodes that hold a term or a relative of one, best first; equal scores stand by id.
+
+        `rarity` weighs the terms, by default as they stand in this index; nodes named in `without` are left out.
+        """
+        rarity = rarity or Rarity([self])
+        asked = {term.text for term in terms}
+        groups = [group for term in terms if (group := self._group(term, rarity, asked))]
+        hidden = [self._slots[name] for name in without if name in self._slots]
+        found = topmost(groups, most, hidden, self._names)
+        evidence = [(term.text, rarity(term.text)) for term in terms if term.evidence and term.text in self._postings]
+        return [self._hit(slot, score, evidence) for slot, score in found]
+
+    def _group(self, term: Term, rarity: Callable[[str], float], asked: Set[str]) -> TermGroup:
+        """The postings that answer one term: its own, and less those of synonyms and of words that begin alike."""
+        members = [(term.text, term.weight)]
+        if term.evidence:
+            members += [(other, SYNONYM_WEIGHT) for other in synonyms(term.text) if other not in asked]
+            members += [
+                (other, RELATIVE_WEIGHT * likeness)
+                for other, likeness in self._vocabulary.relatives(term.text)
+                if other not in asked
+            ]
+        group: TermGroup = []
+        for text, weight in members:
+            postings = self._postings.get(text)
+            if postings is not None and (factor := weight * rarity(text)) > 0:
+                group.append((factor, postings))
+        return group
+
+    def _hit(self, slot: int, score: float, evidence: Sequence[tuple[str, float]]) -> Hit:
+        standing = [(text, rare, self._postings[text].standing(slot)) for text, rare in evidence]
+        held = [(text, rare, titled) for text, rare, titled in standing if titled is not None and rare > 0]
+        return Hit(
+            self._names[slot],
+            score,
+            tuple(text for text, _, _ in held),
+            tuple(text for text, _, titled in held if titled),
+            max((rare for _, rare, _ in held), default=0.0),
+        )
+
+    def _take_slot(self, name: str) -> int:
+        if self._free:
+            slot = self._free.pop()
+            self._names[slot] = name
+        else:
+            slot = len(self._names)
+            self._names.append(name)
+            self._terms.append(())
+        self._slots[name] = slot
+        for term in _id_terms(name):
+            self._named.setdefault(term, set()).add(name)
+        return slot
+
+    def _drop(self, term: str, slot: int) -> None:
+        postings = self._postings[term]
+        postings.drop(slot)
+        if not postings:
+            del self._postings[term]
+            self._vocabulary.discard(term)
+
+
+class Rarity:
+    """How much a term tells, 0 (in every node) to 1 (in one), the same in a small and in a large graph.
+
+    Of several indexes that are asked together, a term's rarity is that in all of their nodes.
+    """
+
+    __slots__ = ("_indexes", "_known", "_nodes")
+
+    def __init__(self, indexes: Sequence[SearchIndex]) -> None:
+        self._indexes = indexes
+        self._nodes = sum(len(index) for index in indexes)
+        self._known: dict[str, float] = {}
+
+    def __call__(self, term: str) -> float:
+        """(1 - log(holders) / log(nodes)) ** 0.9; 0 for an unknown term."""
+        known = self._known.get(term)
+        if known is None:
+            known = self._known[term] = self._of(sum(index.holders(term) for index in self._indexes))
+        return known
+
+    def _of(self, holders: int) -> float:
+        if not holders:
             return 0.0
-        if nodes <= 1:
+        if self._nodes <= 1:
             return 1.0
-        share = max(0.0, math.log(nodes / count) / math.log(nodes))
-        return share * math.sqrt(share)
-
-    def rank(self, terms: Iterable[Term]) -> list[Hit]:
-        """Nodes that hold at least one of the terms, best first; equal scores stand by id."""
-        scores: dict[str, float] = {}
-        evidence: dict[str, list[tuple[str, float]]] = {}
-        mean = self._total / max(1, len(self._terms_of))
-        for term in terms:
-            rarity = self.rarity(term.text)
-            if not rarity:
-                continue
-            for name, strength in self._postings[term.text].items():
-                damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self._lengths[name] / mean)
-                scores[name] = scores.get(name, 0.0) + term.weight * rarity * strength / (strength + damping)
-                if term.evidence:
-                    evidence.setdefault(name, []).append((term.text, rarity))
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        return [self._hit(name, score, evidence.get(name, [])) for name, score in ranked]
-
-    def _hit(self, name: str, score: float, evidence: list[tuple[str, float]]) -> Hit:
-        titled = self._terms_of[name][1]
-        matched = tuple(text for text, _ in evidence)
-        rarest = max((rarity for _, rarity in evidence), default=0.0)
-        return Hit(name, score, matched, tuple(text for text in matched if text in titled), rarest)
+        return float(max(0.0, 1.0 - math.log(holders) / math.log(self._nodes)) ** RARITY_POWER)
 
 
 def _id_terms(name: str) -> set[str]:
@@ -152,23 +200,18 @@ def _id_terms(name: str) -> set[str]:
 
 def _strengths(name: str, node: Node) -> tuple[dict[str, float], frozenset[str]]:
     strengths: dict[str, float] = {}
-    _count(strengths, name, ID_WEIGHT)
-    _count(strengths, node["gist"], GIST_WEIGHT)
+    _count(strengths, [name], ID_WEIGHT, 0, 0.0)
+    _count(strengths, [node["gist"]], GIST_WEIGHT, GIST_LENGTH, GIST_LENGTH_SHARE)
     titled = frozenset(strengths)
-    for note in node.get("notes", ()):
-        _count(strengths, note, NOTE_WEIGHT)
-    for touch in node.get("touches", ()):
-        _count(strengths, touch, TOUCH_WEIGHT)
+    _count(strengths, node.get("notes", ()), NOTE_WEIGHT, NOTES_LENGTH, NOTES_LENGTH_SHARE)
+    _count(strengths, node.get("touches", ()), TOUCH_WEIGHT, 0, 0.0)
     return strengths, titled
 
 
-def _count(strengths: dict[str, float], text: str, weight: float) -> None:
-    last = ""
-    for token in words(text):
-        for term in token:
-            strengths[term] = strengths.get(term, 0.0) + weight
-        head = token[-1] if token else ""
-        if last and head and last != head:
-            pair = f"{last} {head}"
-            strengths[pair] = strengths.get(pair, 0.0) + weight
-        last = head
+def _count(strengths: dict[str, float], texts: Iterable[str], weight: float, length: int, share: float) -> None:
+    """Add a field's terms; of a field longer than its common `length` each counts less."""
+    found = [term for text in texts for token in words(text) for term in token]
+    if share:
+        weight /= 1 - share + share * len(found) / length
+    for term in found:
+        strengths[term] = strengths.get(term, 0.0) + weight

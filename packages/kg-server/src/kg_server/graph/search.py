@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kg_server.graph.graph import Graph
-from kg_server.graph.index import Hit, Term
+from kg_server.graph.index import Hit, Rarity
+from kg_server.graph.likeness import likeness
 from kg_server.graph.model import Edge, Node, key_of, other_end, tier
+from kg_server.graph.query import Query
 
+LIKENESS_WEIGHT = 1.5
 CONNECTOR_HOPS = 3
 """Two hits are joined when at most this many edges lie between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A hit with the graph that holds it."""
+    """A hit with the graph that holds it. `score` is that of its terms and of how alike it reads to the query."""
 
     graph: Graph
     hit: Hit
+    score: float
 
     @property
     def node(self) -> Node:
@@ -27,11 +31,15 @@ class Found:
         return self.graph.nodes[self.hit.id]
 
 
-def search(graphs: Iterable[Graph], terms: Sequence[Term]) -> list[Found]:
-    """All hits of the graphs, best first; retired nodes are left out. Ties stand by level and id."""
-    found = [Found(graph, hit) for graph in graphs for hit in graph.index.rank(terms)]
-    found = [one for one in found if tier(one.node) != "retired"]
-    return sorted(found, key=lambda one: (-one.hit.score, one.graph.level, one.hit.id))
+def search(graphs: Sequence[Graph], query: Query, most: int) -> list[Found]:
+    """The `most` best hits of the graphs, best first; retired nodes are left out. Ties stand by level and id."""
+    rarity = Rarity([graph.index for graph in graphs])
+    found = [
+        Found(graph, hit, hit.score + LIKENESS_WEIGHT * likeness(query.runs, graph.nodes[hit.id]))
+        for graph in graphs
+        for hit in graph.index.rank(query.terms, most, rarity, graph.in_tier("retired"))
+    ]
+    return sorted(found, key=lambda one: (-one.score, one.graph.level, one.hit.id))[:most]
 
 
 def connections(graph: Graph, names: Sequence[str]) -> tuple[list[str], list[Edge]]:

@@ -1,4 +1,4 @@
-"""From text to terms: words of any script, their parts, a light stem, and pairs of neighbours."""
+"""From text to terms: words of any script, the parts of compound ones, and a light stem."""
 
 from __future__ import annotations
 
@@ -8,22 +8,32 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from kg_server.graph.stems import fold, stem
 from kg_server.graph.stopwords import STOP_WORDS
 
-_TOKEN = re.compile(r"\w+(?:[./_'’-]\w+)*")
-_SPLIT = re.compile(r"[./_'’-]+")
+_JOINTS = "./_'’-"
+_SPLIT = re.compile(rf"[{_JOINTS}]+")
 _APOSTROPHE = re.compile(r"['’]")  # don't, it's: as common as their parts
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PAIRED = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+")
 _SECRET_MIN, _SECRET_FLIPS = 20, 4
+_MARKS_FROM, _MARKS_TO = 0x300, 0x1E950
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+"""Scripts that set no blank between words, and Hangul, whose words carry their particles with them."""
 TEXT_MAX_CHARACTERS = 200_000
 """Beyond this a text is not indexed (an older store may hold a note of a megabyte)."""
 
 
-def words(text: str) -> Iterator[list[str]]:
+def words(text: str) -> Iterator[tuple[str, ...]]:
     """The terms of each token of `text`, in order: the token whole, where it has parts, and its parts."""
-    for match in _TOKEN.finditer(unicodedata.normalize("NFC", text[:TEXT_MAX_CHARACTERS])):
-        yield _terms_of_token(match.group())
+    text = text[:TEXT_MAX_CHARACTERS]
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    for match in _token(text.isascii()).finditer(text):
+        token = match.group()
+        yield _terms_of(token) if len(token) <= 64 else _terms_of.__wrapped__(token)  # long ones would fill the cache
 
 
 def is_stop_word(term: str) -> bool:
@@ -39,32 +49,37 @@ def looks_secret(term: str) -> bool:
     return sum(1 for left, right in pairwise(kinds) if left != right) >= _SECRET_FLIPS
 
 
+@cache
+def _token(ascii_only: bool) -> re.Pattern[str]:
+    """Words with the joints between them. A vowel sign is a letter of its word, which `\\w` does not know."""
+    letter = r"\w"
+    if not ascii_only:
+        codes = range(_MARKS_FROM, _MARKS_TO)
+        letter = rf"[\w{''.join(c for c in map(chr, codes) if unicodedata.category(c) in ('Mn', 'Mc'))}]"
+    return re.compile(rf"{letter}+(?:[{_JOINTS}]{letter}+)*")
+
+
 @lru_cache(maxsize=50_000)
-def _terms_of_token_cached(token: str) -> tuple[str, ...]:
+def _terms_of(token: str) -> tuple[str, ...]:
     parts = [part for piece in _SPLIT.split(token) for part in _CAMEL.split(piece) if part]
-    terms: list[str] = []
-    if len(parts) > 1:
-        terms.append(token.lower())
+    terms = [fold(token)] if len(parts) > 1 else []
     for part in parts:
         terms.extend(_terms_of_part(part))
     return tuple(dict.fromkeys(terms))
 
 
-def _terms_of_token(token: str) -> list[str]:
-    if len(token) > 64:  # long tokens are rare and would fill the cache
-        return list(_terms_of_token_cached.__wrapped__(token))
-    return list(_terms_of_token_cached(token))
-
-
 def _terms_of_part(part: str) -> Iterator[str]:
+    if part.isascii():
+        yield stem(fold(part))
+        return
     position = 0
-    for run in _PAIRED.finditer(part):
+    for run in _UNSPACED.finditer(part):
         if run.start() > position:
-            yield stem(part[position : run.start()].lower())
+            yield stem(fold(part[position : run.start()]))
         yield from _pairs(run.group())
         position = run.end()
     if position < len(part):
-        yield stem(part[position:].lower())
+        yield stem(fold(part[position:]))
 
 
 def _pairs(run: str) -> list[str]:
@@ -75,33 +90,5 @@ def _pairs(run: str) -> list[str]:
 
 @cache
 def _stop_terms() -> frozenset[str]:
-    return STOP_WORDS | {stem(word) for word in STOP_WORDS}
-
-
-@lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """A light English stem (schedule, scheduled, scheduling → schedul); other words come back unchanged."""
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
-        return word
-    return _strip_e(_strip_suffix(word))
-
-
-def _strip_suffix(word: str) -> str:
-    for suffix, instead in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("edly", ""), ("ed", ""), ("ly", "")):
-        if word.endswith(suffix):
-            rest = word[: -len(suffix)] + instead
-            if len(rest) >= 3 and any(vowel in rest for vowel in "aeiouy"):
-                return _undouble(rest) if suffix in ("ing", "ed") else rest
-    if word.endswith("s") and word[-2] not in "su":
-        return word[:-1]
-    return word
-
-
-def _undouble(word: str) -> str:
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
-        return word[:-1]
-    return word
-
-
-def _strip_e(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+    folded = {fold(word) for word in STOP_WORDS}
+    return frozenset(folded | {stem(word) for word in folded})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from kg_server.graph.errors import UnknownEntry, WriteRefused
-from kg_server.graph.index import query_terms
 from kg_server.graph.model import Change, Node, key_of, with_tier
 from kg_server.graph.names import one_line, shown
+from kg_server.graph.query import query_terms
 from kg_server.graph.versions import entry_key, tombstones
 from kg_server.service.commands import kg
 from kg_server.service.context import Context
@@ -75,7 +75,7 @@ def node_of(context: Context, key: GraphKey, name: str) -> Node:
     graph = context.memory.graph(key)
     node = graph.nodes.get(name)
     if node is None:
-        near = [hit.id for hit in graph.index.rank(query_terms(name))][:3]
+        near = [hit.id for hit in graph.index.rank(query_terms(name), 3)]
         hint = f" Nearest ids: {', '.join(near)}." if near else ""
         if key.level == "project" and name in context.memory.graph(USER).nodes:
             hint = " The user level has one of that name, which `--user` means."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kg_server.graph import limits, names
 from kg_server.graph.graph import Graph
-from kg_server.graph.index import query_terms
-from kg_server.graph.model import Node, other_end, tier
+from kg_server.graph.model import Node, other_end
+from kg_server.graph.query import query_terms
 
 DUPLICATE_TERMS = 8
 DUPLICATE_RATIO = 0.5
@@ -48,9 +48,9 @@ def duplicate_hint(graph: Graph, node: Node) -> str:
     if len(graph.nodes) <= DUPLICATE_NODES:
         return ""
     terms = graph.index.rarest(query_terms(f"{node['id']} {node['gist']}"), DUPLICATE_TERMS)
-    hits = graph.index.rank(terms)
+    hits = graph.index.rank(terms, 4, without=graph.in_tier("retired"))
     own = next((hit.score for hit in hits if hit.id == node["id"]), 0.0)
-    near = next((hit for hit in hits if hit.id != node["id"] and tier(graph.nodes[hit.id]) != "retired"), None)
+    near = next((hit for hit in hits if hit.id != node["id"]), None)
     if near is None or len(near.matched) < 2 or near.score < DUPLICATE_RATIO * own:
         return ""
     return (

@@ -9,21 +9,23 @@ from unicodedata import east_asian_width
 
 from kg_server.graph import limits
 from kg_server.graph.graph import Graph
-from kg_server.graph.index import query_terms
 from kg_server.graph.lines import connection, cut_gist
 from kg_server.graph.model import key_of
+from kg_server.graph.query import query
 from kg_server.graph.render import Line
 from kg_server.graph.search import Found, connections, search
 from kg_server.graph.units import Limit
 from kg_server.service.context import Context
 from kg_server.service.sessions import Session
 
-SCORE_MIN = 0.62
-MATCHED_WEIGHT = 0.15
-"""A hit speaks when score + 0.15 x its distinct matched terms reaches SCORE_MIN (+ what several terms ask more)."""
+SCORE_MIN = 0.82
 SEVERAL_TERMS_MORE = 0.2
+UNKNOWN_TERMS_MORE = 0.5
+"""What a prompt must reach: more when it has several terms, and by the share of them that the memory never heard of."""
+MATCHED_WEIGHT = 0.15
 NEARLY_UNIQUE = 0.85
-RELATIVE_CUT = 0.8
+RELATIVE_CUT = 0.85
+CANDIDATES = 12
 
 
 @dataclass(slots=True)
@@ -53,7 +55,7 @@ def recall(context: Context, session: Session, typed: str, limit: Limit) -> str:
                 {
                     "id": one.hit.id,
                     "level": one.graph.level,
-                    "score": round(one.hit.score, 4),
+                    "score": round(one.score, 4),
                     "matched": one.hit.matched,
                 }
                 for one in decision.hits
@@ -68,7 +70,7 @@ def _logged(one: Found) -> dict[str, object]:
     return {
         "id": one.hit.id,
         "level": one.graph.level,
-        "score": round(one.hit.score, 4),
+        "score": round(one.score, 4),
         "matched": one.hit.matched,
     }
 
@@ -78,30 +80,32 @@ def _decide(context: Context, session: Session, typed: str, limit: Limit) -> Dec
         return Decision("full_read_due", reminder(session))
     if columns(typed) < limits.TYPED_MIN_COLUMNS:
         return Decision("not_typed")
-    terms = query_terms(typed, limits.PROMPT_TERMS_MAX)
-    words = [term.text for term in terms if term.evidence]
+    asked = query(typed)
+    words = asked.evidence
     if not words:
         return Decision("no_terms")
-    ranked = search(context.graphs(session), terms)
-    hits = select(ranked, len(words))
+    graphs = context.graphs(session)
+    ranked = search(graphs, asked, CANDIDATES)
+    hits = select(ranked, required(graphs, words))
     if not hits:
         return Decision("no_hits", terms=words, hits=ranked[:3])
     return _inject(context, session, hits, words, limit)
 
 
-def select(ranked: Sequence[Found], words: int) -> list[Found]:
+def required(graphs: Sequence[Graph], words: Sequence[str]) -> float:
+    """The weight that a hit must reach to be spoken of at a prompt of these evidence terms."""
+    unknown = sum(1 for word in words if not any(graph.index.holders(word) for graph in graphs))
+    several = SEVERAL_TERMS_MORE if len(words) > 1 else 0.0
+    return SCORE_MIN + several + UNKNOWN_TERMS_MORE * unknown / len(words)
+
+
+def select(ranked: Sequence[Found], needed: float) -> list[Found]:
     """The hits that pass the gates, at most four: nodes named by the prompt first, then by score."""
-    needed = SCORE_MIN + (SEVERAL_TERMS_MORE if words > 1 else 0.0)
-    passed = [
-        one
-        for one in ranked[:10]
-        if _has_evidence(one) and one.hit.score + MATCHED_WEIGHT * len(one.hit.matched) >= needed
-    ]
+    passed = [one for one in ranked if _has_evidence(one) and _weight(one) >= needed]
     if not passed:
         return []
-    best = passed[0].hit.score
-    kept = [one for one in passed if one.hit.score >= RELATIVE_CUT * best][: limits.RECALL_HITS]
-    return sorted(kept, key=lambda one: (not one.hit.titled, -one.hit.score))
+    kept = [one for one in passed if one.score >= RELATIVE_CUT * passed[0].score][: limits.RECALL_HITS]
+    return sorted(kept, key=lambda one: (not one.hit.titled, -one.score))
 
 
 def columns(text: str) -> int:
@@ -118,7 +122,7 @@ def reminder(session: Session) -> str:
 
 
 def _weight(one: Found) -> float:
-    return one.hit.score + MATCHED_WEIGHT * len(one.hit.matched)
+    return one.score + MATCHED_WEIGHT * len(one.hit.matched)
 
 
 def _has_evidence(one: Found) -> bool:

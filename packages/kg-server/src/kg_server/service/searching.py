@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from kg_server.graph import limits
 from kg_server.graph.errors import InvalidEntry
-from kg_server.graph.index import query_terms
 from kg_server.graph.lines import connection, cut_gist, note_item, shown_gist
 from kg_server.graph.model import tier
 from kg_server.graph.names import shown
+from kg_server.graph.query import query as read_query
 from kg_server.graph.render import Line
 from kg_server.graph.search import Found, connections, search
 from kg_server.service.context import Context
@@ -18,16 +18,16 @@ from kg_server.service.sessions import Session
 
 def search_memory(context: Context, session: Session | None, query: str) -> str:
     """The best hits in full, how they hang together, and one line for each of the next ones."""
-    terms = query_terms(query)
-    if not terms:
+    asked = read_query(query)
+    if not asked.terms:
         raise InvalidEntry(f"query {shown(query)} holds no word to search for: name what you look for")
     with context.memory.lock:
         graphs = context.graphs(session)
-        found = search(graphs, terms)
+        found = search(graphs, asked, limits.SEARCH_FULL_HITS + limits.SEARCH_LINE_HITS)
         if not found:
             return f"No match for {shown(query)}. Other words, or kg_read for the whole memory, may find it."
         full, rest = found[: limits.SEARCH_FULL_HITS], found[limits.SEARCH_FULL_HITS :][: limits.SEARCH_LINE_HITS]
-        head = Line(f"{len(found)} match(es) for {shown(query)}, the best {len(full)} in full:")
+        head = Line(f"The best {len(found)} match(es) for {shown(query)}, {len(full)} in full:")
         sections = [[head], *[_block(session, one) for one in full], _links(full), _more(rest)]
         lines = _within(sections, limits.SEARCH_CHARACTERS)
         if session is not None:

@@ -8,9 +8,9 @@ from kg_server.graph import names
 from kg_server.graph.entries import merged_edge, merged_node, same_content, written
 from kg_server.graph.errors import InvalidEntry, UnknownEntry, WriteRefused
 from kg_server.graph.graph import Graph
-from kg_server.graph.index import query_terms
 from kg_server.graph.lines import connection
 from kg_server.graph.model import Change, Level, Node, edge_key, is_path, key_of, tier
+from kg_server.graph.query import query_terms
 from kg_server.graph.render import node_block, text_of
 from kg_server.graph.versions import version_of
 from kg_server.service.context import Context
@@ -192,6 +192,6 @@ def _dropped(before: Node | None, after: Node) -> str:
 def _missing_end(context: Context, session: Session, graph: Graph, end: str) -> str:
     if graph.knows(end) or (graph.level == "project" and end in context.graph(session, "user").nodes):
         return ""
-    near = graph.index.rank(query_terms(end))[:3]
+    near = graph.index.rank(query_terms(end), 3)
     nearest = f" Nearest ids: {', '.join(hit.id for hit in near)}." if near else ""
     return f"No node '{end}' yet: write it, or the edge is dropped when the graph is next loaded.{nearest}"
