@@ -80,23 +80,47 @@ class Machine:
 
     # --- the command line
 
-    def run(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run `kg` to its end."""
+    def run(
+        self, *words: str, cwd: Path | None = None, payload: str = "", **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `kg` to its end, in the home folder unless told otherwise; an empty variable is taken away."""
+        wanted = {**self.environ, **environ}
         return subprocess.run(
             [sys.executable, "-P", "-m", "kg_shim", *words],
-            env={**self.environ, **environ},
-            cwd=self.home,
+            env={name: value for name, value in wanted.items() if value},
+            cwd=cwd or self.home,
+            input=payload,
             capture_output=True,
             encoding="utf-8",
             timeout=GIVE_UP_S,
             check=False,
         )
 
-    def kg(self, *words: str, **environ: str) -> str:
+    def kg(self, *words: str, cwd: Path | None = None, **environ: str) -> str:
         """Run `kg`, which must end well; its output."""
-        done = self.run(*words, **environ)
+        done = self.run(*words, cwd=cwd, **environ)
         assert (done.returncode, done.stderr) == (0, ""), (words, done)
         return done.stdout
+
+    def refused(self, *words: str, cwd: Path | None = None, status: int = 1, **environ: str) -> str:
+        """Run `kg`, which must end with one sentence on stderr and nothing else; the sentence."""
+        done = self.run(*words, cwd=cwd, **environ)
+        assert (done.returncode, done.stdout) == (status, ""), (words, done)
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("kg: ")
+        return line.removeprefix("kg: ")
+
+    def python(self, code: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run a line of Python in the environment of `kg`."""
+        return subprocess.run(
+            [sys.executable, "-P", "-c", code],
+            env=self.environ,
+            cwd=cwd,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=GIVE_UP_S,
+            check=False,
+        )
 
     # --- the server process itself
 
@@ -194,6 +218,5 @@ class Machine:
 
     def close(self) -> None:
         """End every server that was started for this machine."""
-        for process in self.processes():
-            process.kill()
-            process.wait(GIVE_UP_S)
+        for process in self.processes() if self.store.exists() or any(self.folder.rglob("server.log")) else ():
+            process.kill()  # who collects it is its parent's affair

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 
@@ -71,6 +70,3 @@ def main() -> None:
     except InvalidSetting as error:
         click.echo(f"kg: {error}", err=True)
         sys.exit(2)
-    except BrokenPipeError:  # `kg logs | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(0)

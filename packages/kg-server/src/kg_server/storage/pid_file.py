@@ -24,6 +24,7 @@ def read_pid(folder: Path) -> tuple[int, float] | None:
     """The pid and start time that were left; None when there are none."""
     try:
         pid, created = (folder / state.PID_FILE).read_text(encoding="ascii").split()
-        return int(pid), float(created)
+        left = int(pid), float(created)
     except (OSError, ValueError):
         return None
+    return left if 0 < left[0] < 1 << 31 else None
