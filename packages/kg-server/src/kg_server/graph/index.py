@@ -20,7 +20,7 @@ SATURATION = 2.5
 GIST_LENGTH, GIST_LENGTH_SHARE = 20, 0.7
 NOTES_LENGTH, NOTES_LENGTH_SHARE = 60, 0.6
 """Common lengths in terms, and how much a longer text dilutes its terms. Fixed, so that a write changes one node."""
-SYNONYM_WEIGHT = 0.5
+SYNONYM_WEIGHT = 0.6
 RELATIVE_WEIGHT = 0.7
 RARITY_POWER = 0.9
 

@@ -15,6 +15,8 @@ from kg_server.graph.query import Query
 LIKENESS_WEIGHT = 1.5
 CONNECTOR_HOPS = 3
 """Two hits are joined when at most this many edges lie between them."""
+CONNECTOR_VISITS = 400
+"""How many nodes are looked at for that around each hit: in a dense graph the near ones alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def _way(graph: Graph, start: str, goals: set[str]) -> list[str]:
     came: dict[str, str] = {start: ""}
     queue = deque([(start, 0)])
     inner: list[str] = []
-    while queue:
+    while queue and len(came) < CONNECTOR_VISITS:
         name, hops = queue.popleft()
         if name in goals:
             inner.extend(_inner(name, came))

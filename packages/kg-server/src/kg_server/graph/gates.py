@@ -1,0 +1,87 @@
+"""When recall speaks: the gates between what search finds and what a prompt is told.
+
+A hit passes when it scores high enough (the score gate, stricter for a prompt of several words and for one that talks
+mostly of what the memory never heard of) and rests on more than one common word (the evidence gate); then the hits far
+below the best are cut. Whether the session has seen the hits already is asked by its caller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from unicodedata import east_asian_width, normalize
+
+from kg_server.graph import limits
+from kg_server.graph.directives import only_directive
+from kg_server.graph.graph import Graph
+from kg_server.graph.model import tier
+from kg_server.graph.query import Query
+from kg_server.graph.search import Found, search
+from kg_server.graph.terms import is_stop_word
+
+SCORE_MIN = 0.82
+SEVERAL_TERMS_MORE = 0.2
+UNKNOWN_TERMS_MORE = 0.5
+"""Times the share of the prompt's terms that no node holds."""
+MATCHED_WEIGHT = 0.15
+"""What each distinct matched term adds to a hit's score, for the score gate alone."""
+NEARLY_UNIQUE = 0.85
+RELATIVE_CUT = 0.85
+CANDIDATES = 12
+_ID = re.compile(r"[^\W_](?:[\w.-]*\w)?")
+_JOINT = re.compile(r"\w[.-]\w")
+
+
+def says_enough(typed: str, asked: Query) -> bool:
+    """Whether a text is long enough and says more than what to do next."""
+    return columns(typed) >= limits.TYPED_MIN_COLUMNS and not only_directive(asked.evidence)
+
+
+def columns(text: str) -> int:
+    """Width of a text as it stands on a screen: wide characters count two, blanks none."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text if not c.isspace())
+
+
+def named(graphs: Sequence[Graph], typed: str, any_id: bool) -> Iterator[tuple[Graph, str]]:
+    """Nodes whose id stands in a text in full; an id of one word only when `any_id`, for it may be just a word."""
+    words = dict.fromkeys(_ID.findall(normalize("NFC", typed)))
+    for word in words:
+        if (any_id and not is_stop_word(word.lower()) and len(word) > 1) or _JOINT.search(word):
+            for graph in graphs:
+                if word in graph.nodes and tier(graph.nodes[word]) != "retired":
+                    yield graph, word
+
+
+def passing(graphs: Sequence[Graph], asked: Query, ranked: Sequence[Found]) -> list[Found]:
+    """The hits of `ranked` (best first) that pass the gates, at most four: those named by the prompt first."""
+    needed = required(graphs, asked)
+    passed = [one for one in ranked if has_evidence(one) and weight(one) >= needed]
+    if not passed:
+        return []
+    kept = [one for one in passed if one.score >= RELATIVE_CUT * passed[0].score][: limits.RECALL_HITS]
+    return sorted(kept, key=lambda one: (not one.hit.titled, -one.score))
+
+
+def candidates(graphs: Sequence[Graph], asked: Query) -> list[Found]:
+    """What the gates look at: the best hits of a prompt."""
+    return search(graphs, asked, CANDIDATES)
+
+
+def required(graphs: Sequence[Graph], asked: Query) -> float:
+    """The weight that a hit must reach at this prompt."""
+    terms = asked.evidence
+    if not terms:
+        return SCORE_MIN
+    unknown = sum(1 for term in terms if not any(graph.index.holders(term) for graph in graphs))
+    several = SEVERAL_TERMS_MORE if len(terms) > 1 else 0.0
+    return SCORE_MIN + several + UNKNOWN_TERMS_MORE * unknown / len(terms)
+
+
+def weight(one: Found) -> float:
+    """A hit's score, and a little for each distinct term it matches."""
+    return one.score + MATCHED_WEIGHT * len(one.hit.matched)
+
+
+def has_evidence(one: Found) -> bool:
+    """Two terms, one nearly unique, or one in the node's own id or gist: never one common word in someone's notes."""
+    return len(one.hit.matched) >= 2 or one.hit.rarest >= NEARLY_UNIQUE or bool(one.hit.titled)
