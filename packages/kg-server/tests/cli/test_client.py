@@ -17,17 +17,17 @@ def test_a_server_that_is_down_is_started(remembering: Machine) -> None:
     assert len(remembering.processes()) == 1
 
 
-def test_a_server_that_cannot_start_is_told_as_by_kg_start(machine: Machine) -> None:
-    told = machine.refused("history", "--user", KG_TOKEN_FILE=str(machine.home / "missing"))
+def test_a_server_that_cannot_start_is_told_as_by_kg_start(machine: Machine, here: Any) -> None:
+    told = here.refused("history", "--user", KG_TOKEN_FILE=str(machine.home / "missing"))
     assert told.startswith(f"KG_TOKEN_FILE: {machine.home / 'missing'} cannot be read")
 
 
-def test_a_server_without_its_endpoint_file_is_told_with_the_remedy(machine: Machine) -> None:
+def test_a_server_without_its_endpoint_file_is_told_with_the_remedy(machine: Machine, here: Any) -> None:
     machine.kg("start")
     (machine.state / "endpoint").unlink()
-    assert "`kg restart`" in machine.refused("history", "--user")
+    assert "`kg restart`" in here.refused("history", "--user")
     machine.kg("restart")
-    assert machine.kg("history", "--user") == "No recorded change.\n"
+    assert here.kg("history", "--user") == "No recorded change.\n"
 
 
 # --- a server elsewhere
@@ -43,9 +43,11 @@ def elsewhere(remembering: Machine, free_port: Callable[[], int]) -> dict[str, s
     return {"KG_URL": url, "KG_TOKEN_FILE": str(token), "KG_HTTP_PORT": str(free_port()), "KG_STORAGE_ROOT": "/no/such"}
 
 
-def test_a_server_elsewhere_is_used_and_none_is_started(remembering: Machine, elsewhere: dict[str, str]) -> None:
-    assert remembering.kg("lock", "habit", "--user", **elsewhere) == "Node 'habit' is locked.\n"
-    assert "habit" in remembering.kg("history", "--user", **elsewhere)
+def test_a_server_elsewhere_is_used_and_none_is_started(
+    remembering: Machine, here: Any, elsewhere: dict[str, str]
+) -> None:
+    assert here.kg("lock", "habit", "--user", **elsewhere) == "Node 'habit' is locked.\n"
+    assert "habit" in here.kg("history", "--user", **elsewhere)
     assert len(remembering.processes()) == 1
 
 
@@ -60,9 +62,9 @@ def test_a_server_elsewhere_is_used_and_none_is_started(remembering: Machine, el
     ids=str,
 )
 def test_a_server_elsewhere_that_cannot_be_used_is_one_sentence(
-    remembering: Machine, elsewhere: dict[str, str], change: dict[str, str], told: str
+    remembering: Machine, here: Any, elsewhere: dict[str, str], change: dict[str, str], told: str
 ) -> None:
-    assert told in remembering.refused("history", "--user", **{**elsewhere, **change})
+    assert told in here.refused("history", "--user", **{**elsewhere, **change})
 
 
 @pytest.mark.parametrize(

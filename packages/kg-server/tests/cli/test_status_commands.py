@@ -8,29 +8,29 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
 import pytest
 from kg_processes import GIVE_UP_S, Machine
 
 
-def test_status_tells_what_runs_for_people_and_for_scripts(remembering: Machine) -> None:
-    remembering.kg("start")
-    shown = dict(line.split(maxsplit=1) for line in remembering.kg("status").splitlines() if "  " in line)
-    report = json.loads(remembering.kg("status", "--json"))
+def test_status_tells_what_runs_for_people_and_for_scripts(served: Machine, here: Any) -> None:
+    shown = dict(line.split(maxsplit=1) for line in here.kg("status").splitlines() if "  " in line)
+    report = json.loads(here.kg("status", "--json"))
     assert shown["status"] == report["status"] == "ok"
-    assert report["pid"] == remembering.health()["pid"]
-    assert report["storage_root"] == str(remembering.store)
-    assert report["port"] == remembering.port
-    assert report["log"] == str(remembering.state / "server.log")
+    assert report["pid"] == served.health()["pid"]
+    assert report["storage_root"] == str(served.store)
+    assert report["port"] == served.port
+    assert report["log"] == str(served.state / "server.log")
     assert report["unsaved_graphs"] == []
 
 
-def test_status_without_a_server_says_how_to_start_it_and_ends_with_1(machine: Machine) -> None:
-    done = machine.run("status")
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "not running (start it with `kg start`)" in done.stdout
-    assert str(machine.store) in done.stdout
-    report = json.loads(machine.run("status", "--json").stdout)
+def test_status_without_a_server_says_how_to_start_it_and_ends_with_1(machine: Machine, here: Any) -> None:
+    status, out, err = here.run("status")
+    assert (status, err) == (1, "")
+    assert "not running (start it with `kg start`)" in out
+    assert str(machine.store) in out
+    report = json.loads(here.run("status", "--json")[1])
     assert report["state_folder"] == str(machine.state)
     assert not machine.state.exists()  # looking leaves nothing behind
 
@@ -48,14 +48,16 @@ def test_status_says_when_another_program_has_the_port(machine: Machine) -> None
 # --- a server elsewhere
 
 
-def test_status_reports_on_the_server_that_the_url_names(machine: Machine, free_port: Callable[[], int]) -> None:
+def test_status_reports_on_the_server_that_the_url_names(
+    machine: Machine, here: Any, free_port: Callable[[], int]
+) -> None:
     machine.kg("start")
     elsewhere = {
         "KG_URL": f"http://127.0.0.1:{machine.port}/",
         "KG_HTTP_PORT": str(free_port()),
         "KG_STORAGE_ROOT": "/not/this",
     }
-    report = json.loads(machine.kg("status", "--json", **elsewhere))
+    report = json.loads(here.kg("status", "--json", **elsewhere))
     assert report["pid"] == machine.health()["pid"]
     assert report["url"] == elsewhere["KG_URL"]
     assert "state_folder" not in report  # those of this machine would be another server's
@@ -63,31 +65,33 @@ def test_status_reports_on_the_server_that_the_url_names(machine: Machine, free_
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_url_where_no_kg_server_answers_is_named_and_ends_with_1(
-    machine: Machine, free_port: Callable[[], int], scheme: str
+    machine: Machine, here: Any, free_port: Callable[[], int], scheme: str
 ) -> None:
     machine.kg("start")  # the one of this machine does not stand in for it
     url = f"{scheme}://127.0.0.1:{free_port()}"
-    done = machine.run("status", KG_URL=url)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "no kg server answers at the address in KG_URL" in done.stdout
-    assert url in done.stdout
+    status, out, err = here.run("status", KG_URL=url)
+    assert (status, err) == (1, "")
+    assert "no kg server answers at the address in KG_URL" in out
+    assert url in out
 
 
 @pytest.mark.parametrize("command", ["status", "history"])
 @pytest.mark.parametrize("url", ["nonsense", "ftp://host:1", "http://", "http://h:99999"])
-def test_a_url_that_is_none_is_one_sentence_with_the_right_form(machine: Machine, command: str, url: str) -> None:
-    assert machine.refused(command, KG_URL=url).startswith(f"KG_URL is {url!r}: give it the form http://host:port")
+def test_a_url_that_is_none_is_one_sentence_with_the_right_form(
+    machine: Machine, here: Any, command: str, url: str
+) -> None:
+    assert here.refused(command, KG_URL=url).startswith(f"KG_URL is {url!r}: give it the form http://host:port")
 
 
 # --- logs, plugins, version
 
 
-def test_logs_shows_as_many_of_the_last_lines_as_asked_for(machine: Machine) -> None:
+def test_logs_shows_as_many_of_the_last_lines_as_asked_for(machine: Machine, here: Any) -> None:
     machine.state.mkdir(parents=True)
     (machine.state / "server.log").write_bytes(b"".join(b"line %d \xff\n" % number for number in range(300)))
-    assert machine.kg("logs").splitlines()[0] == "line 200 �"
-    assert machine.kg("logs", "-n", "2").splitlines() == ["line 298 �", "line 299 �"]
-    assert machine.kg("logs", "-n", "0") == ""
+    assert here.kg("logs").splitlines()[0] == "line 200 �"
+    assert here.kg("logs", "-n", "2").splitlines() == ["line 298 �", "line 299 �"]
+    assert here.kg("logs", "-n", "0") == ""
     assert "-n" in machine.run("logs", "-n", "-5").stderr
 
 
@@ -105,8 +109,8 @@ def test_logs_follows_what_is_added(machine: Machine) -> None:
         following.terminate()
 
 
-def test_logs_without_a_log_says_why_there_is_none(machine: Machine) -> None:
-    told = machine.refused("logs")
+def test_logs_without_a_log_says_why_there_is_none(machine: Machine, here: Any) -> None:
+    told = here.refused("logs")
     assert str(machine.state / "server.log") in told
     assert "kg start" in told
 
