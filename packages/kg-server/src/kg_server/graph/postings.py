@@ -6,6 +6,10 @@ from array import array
 from bisect import bisect_left
 
 
+_ROUNDING = 1.000001
+"""Impacts are kept in single precision, which may round them up."""
+
+
 class Postings:
     """Slots of nodes in ascending order, beside each how much of the term's weight the node earns (0…1).
 
@@ -25,15 +29,17 @@ class Postings:
 
     def put(self, slot: int, impact: float, titled: bool) -> None:
         """Note a node, or note it anew."""
-        at = bisect_left(self.slots, slot)
-        if at < len(self.slots) and self.slots[at] == slot:
+        slots = self.slots
+        at = len(slots) if not slots or slot > slots[-1] else bisect_left(slots, slot)
+        if at < len(slots) and slots[at] == slot:
             self.impacts[at] = impact
             self.titled[at] = titled
         else:
-            self.slots.insert(at, slot)
+            slots.insert(at, slot)
             self.impacts.insert(at, impact)
             self.titled.insert(at, titled)
-        self.most = max(self.most, self.impacts[at])
+        if impact > self.most:
+            self.most = impact * _ROUNDING
 
     def drop(self, slot: int) -> None:
         """Forget a node that is noted here."""
