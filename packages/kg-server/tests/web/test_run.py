@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kg_processes import Machine
+from kg_processes import Machine, until
 from kg_server.settings import read_settings
 from kg_server.web.run import CannotStart, PortTaken, listen, serve
 
@@ -161,6 +162,24 @@ def test_a_second_server_on_the_same_storage_says_who_has_it(machine: Machine, f
         assert f"process {process.pid} on port {machine.port}" in told
         assert f"`KG_HTTP_PORT={machine.port} kg stop`" in told
         assert machine.health()["pid"] == process.pid
+
+
+def test_a_request_that_is_under_way_is_answered_before_the_server_ends(machine: Machine) -> None:
+    body = json.dumps({"chat": "chat-1", "dir": str(machine.project)}).encode()
+    with machine.server() as process:
+        head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {machine.token()}\r\nUser-Agent: acme/7.0\r\n"
+        with socket.create_connection(("127.0.0.1", machine.port), 60) as link:
+            link.sendall(f"POST /api/hook/begin HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode())
+            link.sendall(body[:10])
+            machine.health()  # what came before it has reached the server
+            process.terminate()
+            until(lambda: machine.health_or_none() is None, "the server takes no new connection")
+            link.sendall(body[10:])
+            answer = b"".join(iter(lambda: link.recv(65_536), b""))
+        process.wait(60)
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"say" in answer
+    assert "chat-1" in (machine.store / "sessions.json").read_text(encoding="utf-8")
 
 
 def test_all_files_are_the_users_alone(machine: Machine) -> None:

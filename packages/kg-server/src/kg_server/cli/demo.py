@@ -82,8 +82,9 @@ class Stage:
         """A conversation starts; returns the session id that its preload carries."""
         output = self.hooks.send(SessionStart("startup", f"demo-{name}", str(self.project)))
         text = _model_text(output)
-        told = f"{self.harness.info.title} gives its model:\n{text}\n\nand the person: {output.get('systemMessage')}"
-        self.narrator.tell(title, told)
+        told = f"{self.harness.info.title} gives its model:\n{text}"
+        shown = [one for one in _texts(output) if "\n" not in one and " " in one]
+        self.narrator.tell(title, f"{told}\n\nand the person: {' '.join(shown)}" if shown else told)
         found = re.search(r"session_id: ([0-9a-f]{8})", text)
         if found is None:
             raise DemoFailed("the preload carries no session id")
@@ -139,9 +140,12 @@ def _learn(tools: ToolClient, session: str) -> str:
 
 def _model_text(output: Mapping[str, Any]) -> str:
     """The longest text in a hook's output: each client has a place of its own for what the model gets."""
-    texts = [value for value in output.values() if isinstance(value, str)]
-    texts += [_model_text(value) for value in output.values() if isinstance(value, Mapping)]
-    return max(texts, key=len, default="")
+    return max(_texts(output), key=len, default="")
+
+
+def _texts(output: Mapping[str, Any]) -> list[str]:
+    nested = [text for value in output.values() if isinstance(value, Mapping) for text in _texts(value)]
+    return [value for value in output.values() if isinstance(value, str)] + nested
 
 
 def _files(root: Path) -> str:
