@@ -27,7 +27,7 @@ MATCHED_WEIGHT = 0.15
 """What each distinct matched term adds to a hit's score, for the score gate alone."""
 NEARLY_UNIQUE = 0.85
 RELATIVE_CUT = 0.85
-CANDIDATES = 12
+CANDIDATES = 8
 _ID = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 _JOINT = re.compile(r"\w[.-]\w")
 

@@ -17,6 +17,7 @@ REFERENCE_RUNS = 600
 """The length that a node is taken to have: a long note neither helps nor harms its node."""
 NOTES_CHARACTERS = 1_500
 _GAPS = re.compile(r"[\W_]+")
+_ASCII_GAPS = {code: " " for code in range(128) if not chr(code).isalnum()}
 
 
 def runs(text: str) -> tuple[str, ...]:
@@ -36,4 +37,6 @@ def likeness(asked: tuple[str, ...], node: Node) -> float:
 
 
 def _plain(text: str) -> str:
-    return _GAPS.sub(" ", text.lower())
+    """Small letters and digits with single blanks between them."""
+    text = text.lower()
+    return " ".join((text.translate(_ASCII_GAPS) if text.isascii() else _GAPS.sub(" ", text)).split())

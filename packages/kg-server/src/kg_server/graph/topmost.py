@@ -26,10 +26,11 @@ def topmost(
     limits = [max(factor * postings.most for factor, postings in group) * _ROUNDING for group in groups]
     left = sum(limits)
     scores: dict[int, float] = {}
+    walked = 0.0
     closed = False
     for group, limit in zip(groups, limits, strict=True):
-        if not closed and _steps(group) > len(scores) >= most and left < _threshold(scores, most):
-            closed = True
+        if not closed and left < walked and _steps(group) > len(scores) >= most:
+            closed = left < _threshold(scores, most)
         if closed:
             scores = _in_the_running(scores, most, left)
         if closed and len(scores) * len(group) * _LOOKUP_COST < _steps(group):
@@ -39,6 +40,7 @@ def topmost(
             for slot in hidden:
                 scores.pop(slot, None)
         left -= limit
+        walked += limit
     return _best(scores, most, names)
 
 
