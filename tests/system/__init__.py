@@ -1,0 +1,1 @@
+"""The whole system: a real server, real shims, the hook poster as the plugin starts it, recorded payloads."""
