@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kg_server.settings import VARIABLES, InvalidSetting, Settings, read_settings
+from kg_server.settings import VARIABLES, InvalidSetting, Settings, read_settings, stop_command, with_full_paths
 from kg_shim import state
 
 HOME = Path.home()
@@ -127,6 +128,30 @@ def test_server_and_shim_agree_on_the_state_folder(port: str) -> None:
 def test_server_and_shim_agree_on_the_storage_root(root: str) -> None:
     environ = {"KG_STORAGE_ROOT": root, "HOME": str(HOME)}
     assert os.path.realpath(read_settings(environ).storage_root) == os.path.realpath(state.storage_root(environ))
+
+
+def test_in_another_working_folder_the_same_paths_are_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environ = {
+        "KG_STORAGE_ROOT": "memory",
+        "KG_TOKEN_FILE": "~/token",
+        "KG_PROJECT_ROOTS": os.pathsep.join(["code", "/srv"]),
+        "KG_LOG_LEVEL": "DEBUG",
+    }
+    settings = read_settings(environ)
+    monkeypatch.chdir(tmp_path)
+    assert read_settings(environ) != settings
+    assert read_settings(with_full_paths(environ, settings)) == settings
+    assert read_settings(with_full_paths({}, read_settings({}))) == read_settings({})
+
+
+@pytest.mark.parametrize("root", ["/data/memory", "/data/my memory", "/a'b; $(x)", "/Gedächtnis"])
+def test_the_command_that_stops_a_server_names_its_port_and_its_memory(root: str) -> None:
+    assert shlex.split(stop_command(8_770, Path(root))) == [
+        "KG_HTTP_PORT=8770",
+        f"KG_STORAGE_ROOT={root}",
+        "kg",
+        "stop",
+    ]
 
 
 def test_a_server_on_another_port_has_a_state_folder_of_its_own() -> None:
