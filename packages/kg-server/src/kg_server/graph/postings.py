@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 
-
 _ROUNDING = 1.000001
 """Impacts are kept in single precision, which may round them up."""
 
