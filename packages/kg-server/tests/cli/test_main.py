@@ -71,3 +71,19 @@ def test_output_that_nobody_reads_any_more_is_no_error(machine: Machine) -> None
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("name", ["server.log", "server.pid", "endpoint", "lifecycle.lock", "last_start_error"])
+def test_a_file_of_the_state_folder_that_is_not_as_it_was_left_is_no_traceback(
+    machine: Machine, here: Any, name: str
+) -> None:
+    (machine.state / name / "in-the-way").mkdir(parents=True)
+    for command in ("status", "stop", "logs"):
+        status, out, err = here.run(command)
+        assert err.startswith("kg: ") if status and not out else not err
+        assert len(err.splitlines()) <= 1
+    done = machine.run("start")
+    if done.returncode:
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("kg: ")
+        assert str(machine.state) in line

@@ -70,3 +70,8 @@ def main() -> None:
     except InvalidSetting as error:
         click.echo(f"kg: {error}", err=True)
         sys.exit(2)
+    except OSError as error:  # a file in the state folder that is not as it was left
+        click.echo(
+            f"kg: {error.filename or 'this command'}: {error.strerror or error}. Mend that and try again", err=True
+        )
+        sys.exit(1)
