@@ -23,7 +23,7 @@ def make_house(tmp_path: Path) -> Iterator[Callable[..., House]]:
     made: list[House] = []
 
     def make(name: str, **environ: str) -> House:
-        made.append(House(tmp_path / name, **environ))
+        made.append(House(tmp_path / name, environ=environ))
         return made[-1]
 
     yield make

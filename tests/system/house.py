@@ -44,16 +44,28 @@ def until(reached: Callable[[], bool], what: str) -> None:
         select.select([], [], [], 0.01)
 
 
-class Hook:
-    """One hook process as the plugin's hooks.json has the client start it, its payload already written."""
+def client_command(plugin: Path, event: str) -> tuple[list[str], int]:
+    """How the plugin has its client start the hook of an event, and the seconds that the client gives it."""
+    (group,) = json.loads((plugin / "hooks" / "hooks.json").read_text("utf-8"))["hooks"][event]
+    (entry,) = group["hooks"]
+    words = [word.replace("${CLAUDE_PLUGIN_ROOT}", str(plugin)) for word in (entry["command"], *entry["args"])]
+    return words, entry["timeout"]
 
-    def __init__(self, plugin: Path, event: str, payload: bytes, environ: Mapping[str, str], folder: Path) -> None:
-        (group,) = json.loads((plugin / "hooks" / "hooks.json").read_text("utf-8"))["hooks"][event]
-        (entry,) = group["hooks"]
-        words = [word.replace("${CLAUDE_PLUGIN_ROOT}", str(plugin)) for word in (entry["command"], *entry["args"])]
-        self.limit_s: int = entry["timeout"]
+
+class Hook:
+    """One hook process with its payload written."""
+
+    def __init__(
+        self, command: Sequence[str], payload: bytes, limit_s: int, environ: Mapping[str, str], folder: Path
+    ) -> None:
+        self._limit_s = limit_s
         self._process = subprocess.Popen(
-            words, env=dict(environ), cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command,
+            env=dict(environ),
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # broken: it ended without reading
@@ -63,7 +75,7 @@ class Hook:
     def output(self) -> dict[str, Any]:
         """What it printed, `{}` for silence. It must end well, without a complaint, within the client's own limit."""
         try:
-            out, err = self._process.communicate(timeout=self.limit_s)
+            out, err = self._process.communicate(timeout=self._limit_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
@@ -75,7 +87,9 @@ class Hook:
 class House:
     """All that a client needs; each house is apart from every other. `commands` is the folder with `kg` and python3."""
 
-    def __init__(self, folder: Path, commands: Path = COMMANDS, plugin: Path = PLUGIN, **environ: str) -> None:
+    def __init__(
+        self, folder: Path, commands: Path = COMMANDS, plugin: Path = PLUGIN, environ: Mapping[str, str] | None = None
+    ) -> None:
         self.home, self.store, self.temporary = folder / "home", folder / "store", folder / "tmp"
         self.project = self.home / "work" / "shop"
         self.port = free_port()
@@ -92,7 +106,7 @@ class House:
             "KG_STORAGE_ROOT": str(self.store),
             "KG_HTTP_PORT": str(self.port),
             "KG_HOUSE": str(folder),  # marks every process that is started in this house
-            **environ,
+            **(environ or {}),
         }
         self._kg = str(commands / "kg")
         self._shims: list[Shim] = []
@@ -106,7 +120,8 @@ class House:
     def start_hook(self, payload: Mapping[str, Any], **environ: str) -> Hook:
         """Start the hook process of a payload's event."""
         data = json.dumps(payload).encode()
-        return Hook(self.plugin, payload["hook_event_name"], data, {**self.environ, **environ}, self.project)
+        command, limit_s = client_command(self.plugin, payload["hook_event_name"])
+        return Hook([*self.prefix, *command], data, limit_s, {**self.environ, **environ}, self.project)
 
     def hook(self, name: str, session: str = "", version: str = NEWEST, **fields: Any) -> dict[str, Any]:
         """Run the hook of a recorded payload to its end; its output."""
@@ -205,9 +220,9 @@ class House:
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                if process.environ().get("KG_HOUSE") == self.environ["KG_HOUSE"]:
-                    if process.status() != psutil.STATUS_ZOMBIE:
-                        found.append(process)
+                ours = process.environ().get("KG_HOUSE") == self.environ["KG_HOUSE"]
+                if ours and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
         return found
 
     def falls_silent(self) -> bool:

@@ -74,7 +74,7 @@ def test_eight_shims_that_write_at_once_lose_nothing(house: House, long_run: boo
     )
     assert done == names
     house.kg("stop")
-    assert sorted(house.saved()) == sorted(sum(names, []))
+    assert sorted(house.saved()) == sorted(name for own in names for name in own)
 
 
 def kill_under_writers(house: House, names: Sequence[Sequence[str]], at: int) -> None:

@@ -36,7 +36,8 @@ def foreign() -> Iterator[int]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST
+        def do_GET(self) -> None:
+            self.do_POST()
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

@@ -78,7 +78,7 @@ def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A running house that all these tests knock at."""
     folder = tmp_path_factory.mktemp("open")
     (folder / "token").write_text(TOKEN, "ascii")
-    house = House(folder, KG_TOKEN_FILE=str(folder / "token"))
+    house = House(folder, environ={"KG_TOKEN_FILE": str(folder / "token")})
     house.remember({"team-habit": "Reviews come before lunch"})
     house.kg("start")
     yield house

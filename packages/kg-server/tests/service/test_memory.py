@@ -134,6 +134,17 @@ def test_a_project_is_known_by_its_folder_after_a_crash_right_after_its_first_wr
     assert "lesson" in world.graph().nodes
 
 
+def test_what_is_read_back_after_a_crash_is_written_to_the_snapshot_though_nothing_changes(
+    world: World, stored: Stored
+) -> None:
+    world.put(world.open(), "lesson", "A lesson.")
+    assert stored()["nodes"] == {}
+    world.crash()
+    world.graph()
+    world.context.memory.save_changed()
+    assert stored()["nodes"]["lesson"]["gist"] == "A lesson."
+
+
 def test_read_stamps_ride_with_the_next_snapshot(world: World, stored: Stored) -> None:
     world.remember({"lesson": "A lesson."})
     world.context.memory.save_changed()

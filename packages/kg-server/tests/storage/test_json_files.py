@@ -134,6 +134,28 @@ def test_a_missing_file_with_one_before_it_is_no_empty_graph(new_store: Stores) 
     assert same(new_store().load(USER), graph)
 
 
+@pytest.mark.parametrize("fault", ["a crash", "a damaged snapshot", "a missing snapshot"])
+def test_a_snapshot_is_behind_after_a_fault_until_it_is_written_again(new_store: Stores, fault: str) -> None:
+    graph, store = Graph("user"), new_store()
+    for name in "ab":
+        write(store, USER, graph, node(name))
+        save(store, USER, graph)
+    if fault == "a crash":
+        write(store, USER, graph, node("c"))
+    elif fault == "a damaged snapshot":
+        store.layout.snapshot(USER).write_bytes(b"{")
+    else:
+        store.layout.snapshot(USER).unlink()
+    found = new_store()
+    found.load(USER)
+    assert found.is_behind(USER)
+    save(found, USER, graph)
+    assert not found.is_behind(USER)
+    sound = new_store()
+    sound.load(USER)
+    assert not sound.is_behind(USER)
+
+
 @pytest.mark.parametrize("before", [b"also bad", None])
 def test_two_bad_files_are_a_clear_error_that_overwrites_nothing(
     new_store: Stores, before: bytes | None, tmp_path: Path

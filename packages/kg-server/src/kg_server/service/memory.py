@@ -165,6 +165,8 @@ class Memory:
         self._saved[key] = copy_of(graph)
         self._graphs[key] = graph
         self._due.add(key)
+        if self.storage.is_behind(key):
+            self._dirty.add(key)
         others = self.graph(USER).nodes if key.level == "project" else {}
         dropped = dangling_edges(graph, others)
         if dropped:

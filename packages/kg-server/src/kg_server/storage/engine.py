@@ -22,6 +22,9 @@ class Storage(Protocol):
     def load(self, key: GraphKey) -> Graph:
         """The graph as last acknowledged; an empty one when nothing is stored. StorageBroken when unreadable."""
 
+    def is_behind(self, key: GraphKey) -> bool:
+        """Whether the stored snapshot lacks what the graph had when it was loaded, as after a crash."""
+
     def exists(self, key: GraphKey) -> bool:
         """Whether anything is stored for the graph."""
 

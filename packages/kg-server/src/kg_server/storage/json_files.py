@@ -41,6 +41,7 @@ class JsonFiles:
         self._journal = Journal(disk)
         self._now = now
         self._stamps: dict[GraphKey, tuple[int, int] | None] = {}
+        self._behind: set[GraphKey] = set()
         make_folder(layout.root)
 
     def load(self, key: GraphKey) -> Graph:
@@ -56,7 +57,13 @@ class JsonFiles:
             ) from error
         if count:
             log.info("%s: %d change(s) read back from the journal", key, count)
+        has_fallen_back = self.layout.previous(key).exists() and not self.layout.snapshot(key).exists()
+        (self._behind.add if count or has_fallen_back else self._behind.discard)(key)
         return graph
+
+    def is_behind(self, key: GraphKey) -> bool:
+        """See `Storage.is_behind`."""
+        return key in self._behind
 
     def exists(self, key: GraphKey) -> bool:
         """Whether a snapshot, the one before it or a journal lies there."""
@@ -73,6 +80,7 @@ class JsonFiles:
         make_folder(target.parent)
         write_atomic(target, snapshots.encode(copy), self.layout.previous(key), self._disk)
         self._stamps[key] = _stamp(target)
+        self._behind.discard(key)
         self._close_segment(key, int(copy.meta.get("seq", 0)))
         self._drop_old_segments(key)
 

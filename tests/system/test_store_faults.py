@@ -1,0 +1,195 @@
+"""A disk that fails: the agent and the person are told, hooks stay silent, nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .house import House, context, until
+from .shim import Failed
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits the files of another process, as Linux can")
+EVENTS = ("SessionStart.startup", "UserPromptSubmit", "PostToolUse.Read")
+NO_OVERRIDE = ["--bounding-set=-dac_override,-dac_read_search"]
+
+
+@contextlib.contextmanager
+def full_disk(house: House, room: int) -> Iterator[None]:
+    """No file of the server's may grow beyond so many bytes meanwhile."""
+    (server,) = house.servers()
+    before = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (room, before[1]))
+    yield
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, before)
+
+
+@contextlib.contextmanager
+def read_only(*folders: Path) -> Iterator[None]:
+    """Nothing may be made or changed in the folders meanwhile."""
+    for folder in folders:
+        folder.chmod(0o500)
+    yield
+    for folder in folders:
+        folder.chmod(0o700)
+
+
+@pytest.fixture
+def house(house: House) -> House:
+    """A house where file modes mean something: for the user root they do not, unless the right to ignore them goes."""
+    if os.geteuid() == 0:
+        setpriv = shutil.which("setpriv")
+        if setpriv is None:
+            pytest.skip("run as another user than root, or install util-linux: root may write to any folder")
+        house.prefix = [setpriv, *NO_OVERRIDE]
+    house.environ["KG_SAVE_INTERVAL"] = "0.2"
+    return house
+
+
+def test_a_write_on_a_full_disk_is_told_as_not_saved_and_saved_once_there_is_room(house: House) -> None:
+    session, shim = house.begin("first"), house.shim()
+    shim.put(session, "before", "Written while there was room")
+    until(house.graph_file.exists, "the first snapshot")
+    with full_disk(house, room=house.journal_file.stat().st_size + 40):
+        with pytest.raises(Failed, match="NOT SAVED YET"):
+            shim.put(session, "meanwhile", "Written on the full disk")
+        assert house.health()["unsaved_graphs"] == ["project/shop"]
+        assert "Written on the full disk" in shim.call("kg_read", session_id=session)
+    until(lambda: house.health()["unsaved_graphs"] == [], "what was held is saved")
+    shim.put(session, "after", "Written with room again")
+    house.kill_server()
+    read = shim.call("kg_read", session_id=session)
+    for gist in ("Written while there was room", "Written on the full disk", "Written with room again"):
+        assert gist in read
+
+
+def test_hooks_go_on_without_a_word_on_a_full_disk(house: House) -> None:
+    session = house.begin("first")
+    house.shim().call("kg_read", session_id=session)
+    with full_disk(house, room=0):
+        assert "session_id: " in context(house.hook("SessionStart.startup", "second"))
+        assert house.prompt("first", "thanks, that looks good to me") == ""
+        assert house.hook("PostToolUse.Read", "first") == {}
+
+
+def test_what_was_acknowledged_before_a_full_disk_survives_a_kill_on_it(house: House) -> None:
+    session, shim = house.begin("first"), house.shim()
+    shim.put(session, "before", "Written while there was room")
+    with full_disk(house, room=house.journal_file.stat().st_size + 40):
+        for number in range(3):
+            with pytest.raises(Failed, match="NOT SAVED YET"):
+                shim.put(session, f"meanwhile-{number}")
+        house.kill_server()
+    assert "Written while there was room" in context(house.hook("SessionStart.startup", "second"))
+    shim.put(session, "after", "Written after the kill")
+    house.kg("stop")
+    assert {"before", "after"} <= set(house.saved())
+
+
+def test_a_memory_that_has_become_read_only_keeps_what_it_says_it_saved(house: House) -> None:
+    session, shim = house.begin("first"), house.shim()
+    shim.put(session, "before")
+    acknowledged = ["before"]
+    with read_only(house.store, house.graph_file.parent):
+        with contextlib.suppress(Failed):
+            shim.put(session, "meanwhile")
+            acknowledged.append("meanwhile")
+        assert house.hook("PostToolUse.Read", "first") == {}
+        house.kill_server()
+    house.begin("second")
+    house.kg("stop")
+    assert set(acknowledged) <= set(house.saved())
+
+
+def test_a_new_project_in_a_read_only_memory_is_told_as_not_saved_and_saved_later(house: House) -> None:
+    shim = house.shim()
+    session = house.begin("first")
+    with read_only(house.store):
+        with pytest.raises(Failed, match="NOT SAVED YET"):
+            shim.put(session, "first-words", "Written where nothing may be written")
+        assert house.health()["unsaved_graphs"] == ["project/shop"]
+    until(lambda: house.health()["unsaved_graphs"] == [], "what was held is saved")
+    house.kg("stop")
+    assert list(house.saved()) == ["first-words"]
+
+
+def test_a_memory_that_cannot_be_written_keeps_the_server_from_starting_and_the_person_is_told(house: House) -> None:
+    house.store.mkdir()
+    with read_only(house.store):
+        assert f"{house.store} cannot be used" in house.refused("start")
+        output = house.hook("SessionStart.startup")
+        assert set(output) == {"systemMessage"}
+        assert f"{house.store} cannot be used" in output["systemMessage"]
+        assert [house.hook(name) for name in EVENTS[1:]] == [{}, {}]
+        assert house.falls_silent()
+    assert list(house.store.iterdir()) == []
+
+
+def damaged(house: House, name: str, data: bytes | None = None) -> Path:
+    """A stopped house whose graph has two snapshots and a journal, one file of them cut in half or replaced."""
+    session, shim = house.begin("first"), house.shim()
+    for number in range(6):
+        shim.put(session, f"lesson-{number}")
+    house.kg("restart")
+    shim.put(session, "lesson-6")
+    house.kg("stop")
+    file = house.graph_file.with_name(name)
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2] if data is None else data)
+    return file
+
+
+LESSONS = [f"lesson-{number}" for number in range(7)]
+
+
+@pytest.mark.parametrize("data", [None, b"\x89PNG\r\n\x1a\n\0\0"], ids=["cut", "foreign"])
+def test_a_damaged_snapshot_is_put_aside_and_nothing_acknowledged_is_lost(house: House, data: bytes | None) -> None:
+    file = damaged(house, "graph.json", data)
+    found = file.read_bytes()
+    preload = context(house.hook("SessionStart.startup", "second"))
+    assert [name for name in LESSONS if name not in preload] == []
+    house.kg("stop")
+    assert sorted(house.saved()) == LESSONS
+    (aside,) = file.parent.glob("graph.json.corrupt-*")
+    assert aside.read_bytes() == found
+
+
+def test_a_journal_with_a_torn_end_gives_back_all_that_was_acknowledged(house: House) -> None:
+    session, shim = house.begin("first"), house.shim()
+    for name in LESSONS:
+        shim.put(session, name)
+    house.kill_server()
+    with house.journal_file.open("ab") as journal:
+        journal.write(b'{"seq": 8, "ts": 17')
+    shim.put(session, "after-the-tear")
+    house.kill_server()
+    shim.call("kg_read", session_id=session)
+    house.kg("stop")
+    assert sorted(house.saved()) == ["after-the-tear", *LESSONS]
+
+
+def test_a_project_whose_files_are_all_damaged_is_told_to_the_agent_and_left_as_it_is(house: House) -> None:
+    file = damaged(house, "graph.json", b"not a graph")
+    file.with_name("graph.prev").write_bytes(b"neither is this")
+    before = {path: path.read_bytes() for path in file.parent.iterdir()}
+    output = house.hook("SessionStart.startup", "second")
+    assert "session_id: " not in context(output)
+    with pytest.raises(Failed, match=r"graph\.json does not parse .* Nothing was overwritten"):
+        house.shim().call("kg_read", cwd=str(house.project))
+    house.kg("stop")
+    assert {path: path.read_bytes() for path in file.parent.iterdir()} == before
+
+
+def test_a_user_level_that_is_all_damaged_keeps_the_server_from_starting_and_the_person_is_told(house: House) -> None:
+    house.store.mkdir()
+    (house.store / "user.json").write_bytes(b"not a graph")
+    assert "user.json does not parse" in house.refused("start")
+    output = house.hook("SessionStart.startup")
+    assert set(output) == {"systemMessage"}
+    assert "user.json does not parse" in output["systemMessage"]
+    assert (house.store / "user.json").read_bytes() == b"not a graph"
