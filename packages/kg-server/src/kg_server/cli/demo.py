@@ -23,7 +23,7 @@ from kg_server.settings import Settings, read_settings
 from kg_server.storage.layout import Layout
 
 PROJECT = "coffee-shop"
-WORK = "Why is the invoice total off by a cent, and does the refund worker matter for it?"
+WORK = "Why is the invoice total off by a cent after rounding, and does the refund worker matter for it?"
 HEAD_LINES, TAIL_LINES = 14, 9
 SMALL_TALK = "thanks, that looks good to me"
 

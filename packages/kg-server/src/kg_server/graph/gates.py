@@ -26,7 +26,9 @@ UNKNOWN_TERMS_MORE = 0.5
 MATCHED_WEIGHT = 0.15
 """What each distinct matched term adds to a hit's score, for the score gate alone."""
 NEARLY_UNIQUE = 0.85
-RELATIVE_CUT = 0.85
+RELATIVE_CUT = 0.86
+OTHER_PART_CUT, OTHER_PART_TERMS = 0.7, 2
+"""A hit further below the best stays when it answers another part of the prompt: so many terms that no better hit has."""
 CANDIDATES = 8
 _ID = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 _JOINT = re.compile(r"\w[.-]\w")
@@ -58,8 +60,14 @@ def passing(graphs: Sequence[Graph], asked: Query, ranked: Sequence[Found]) -> l
     passed = [one for one in ranked if has_evidence(one) and weight(one) >= needed]
     if not passed:
         return []
-    kept = [one for one in passed if one.score >= RELATIVE_CUT * passed[0].score][: limits.RECALL_HITS]
-    return sorted(kept, key=lambda one: (not one.hit.titled, -one.score))
+    kept: list[Found] = []
+    answered: set[str] = set()
+    for one in passed:
+        further = len(set(one.hit.matched) - answered) >= OTHER_PART_TERMS
+        if one.score >= (OTHER_PART_CUT if further else RELATIVE_CUT) * passed[0].score:
+            kept.append(one)
+            answered.update(one.hit.matched)
+    return sorted(kept[: limits.RECALL_HITS], key=lambda one: (not one.hit.titled, -one.score))
 
 
 def candidates(graphs: Sequence[Graph], asked: Query) -> list[Found]:
