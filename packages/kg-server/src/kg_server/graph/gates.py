@@ -28,7 +28,7 @@ MATCHED_WEIGHT = 0.15
 NEARLY_UNIQUE = 0.85
 RELATIVE_CUT = 0.86
 OTHER_PART_CUT, OTHER_PART_TERMS = 0.7, 2
-"""A hit further below the best stays when it answers another part of the prompt: so many terms that no better hit has."""
+"""A hit further below the best stays when it answers another part of the prompt: so many terms no better hit has."""
 CANDIDATES = 8
 _ID = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 _JOINT = re.compile(r"\w[.-]\w")
