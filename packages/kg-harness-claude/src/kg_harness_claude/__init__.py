@@ -6,16 +6,17 @@ beside it. The folder `plugin/` is what Claude Code itself installs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kg_server import hookimpl
-from kg_server.plugins import Event, EventSource, HarnessInfo, Limit, Reply
+from kg_server.plugins import Event, EventSource, FileTouch, HarnessInfo, Limit, Reply, ToolUse, WebLookup
 
 from kg_harness_claude.detection import NAME, is_claude_code
 from kg_harness_claude.events import classify
 from kg_harness_claude.prompt_text import typed_text
 from kg_harness_claude.reply import render
 from kg_harness_claude.samples import sample_payload
+from kg_harness_claude.tools import OWN_FOLDER, file_touches, web_lookups
 
 REPLY_LIMIT = Limit(9_500, "utf16")
 """Claude Code keeps 10,000 UTF-16 units of one hook's output and swaps anything longer for a 2,000 unit excerpt."""
@@ -61,6 +62,24 @@ def kg_preload_limit() -> Limit:
 def kg_reply_limit() -> Limit:
     """How much any other hook reply may carry: the client counts all of them alike."""
     return REPLY_LIMIT
+
+
+@hookimpl
+def kg_file_touches(event: ToolUse) -> Sequence[FileTouch] | None:
+    """The files of a tool call."""
+    return file_touches(event)
+
+
+@hookimpl
+def kg_web_lookups(event: ToolUse) -> Sequence[WebLookup] | None:
+    """What a tool call asked the web."""
+    return web_lookups(event)
+
+
+@hookimpl
+def kg_transient_paths() -> Sequence[str]:
+    """Settings, transcripts and what the client keeps beside them."""
+    return (OWN_FOLDER,)
 
 
 @hookimpl

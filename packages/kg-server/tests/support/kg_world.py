@@ -19,10 +19,12 @@ from kg_server.service.context import Context
 from kg_server.service.events import answer
 from kg_server.service.memory import Memory
 from kg_server.service.outcome import Outcome
+from kg_server.service.places import Places
 from kg_server.service.projects import Projects
 from kg_server.service.reading import full_read, open_session, read_nodes
 from kg_server.service.sessions import Session, Sessions
 from kg_server.service.sync import sync
+from kg_server.service.tool_events import ToolEvents
 from kg_server.service.upkeep import Upkeep
 from kg_server.storage.files import Disk
 from kg_server.storage.git import GitCommits
@@ -77,6 +79,7 @@ class World:
         self.disk = BreakableDisk()
         self.home = base / "home"
         self.project = self.home / "app"
+        self.temporary = base / "tmp"
         self.layout = Layout(base / "store")
         self.plugins = Plugins({"acme": plugin})
         self._ids = count(0xA0000001)
@@ -93,6 +96,8 @@ class World:
             plugins=self.plugins,
             recall_log=JsonLog(self.layout.recall_log),
             useful_log=JsonLog(self.layout.useful_log),
+            places=Places(self.home, self.layout.root, self.temporary),
+            tool_events=ToolEvents(self.layout, self.clock),
             upkeep=Upkeep(memory, 365, GitCommits(self.layout.root), 900),
             now=self.clock,
         )
@@ -105,6 +110,7 @@ class World:
         """Shut down as the server does, then begin anew from what is on disk."""
         self.context.memory.save_changed()
         self.context.sessions.save_changed()
+        self.context.tool_events.save_changed()
         self.crash()
 
     def crash(self) -> None:

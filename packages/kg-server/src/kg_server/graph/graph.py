@@ -12,6 +12,7 @@ from kg_server.graph.lines import active_line, archived_line, citation
 from kg_server.graph.links import Links
 from kg_server.graph.model import Change, Edge, Level, Node, Tier, is_path, key_of, tier, with_tier
 from kg_server.graph.order import reading_order
+from kg_server.graph.touches import TouchIndex
 
 
 class Graph:
@@ -28,6 +29,7 @@ class Graph:
         self.adjacency = Adjacency()
         self.links = Links()
         self.index = SearchIndex()
+        self.touches = TouchIndex()
         self.generation = 0
         self._charge = Charge(level)
         self._tiers: dict[Tier, set[str]] = {"active": set(), "archived": set(), "orphaned": set(), "retired": set()}
@@ -145,11 +147,13 @@ class Graph:
         if after is None:
             self.nodes.pop(name, None)
             self.index.remove(name)
+            self.touches.remove(name)
             return
         self.nodes[name] = after
         self._charge.count_node(after, +1)
         if before is None or not _same_text(before, after):
             self.index.put(name, after)
+            self.touches.put(name, after.get("touches", ()))
 
     def _retier(self, name: str, before: Tier | None, after: Tier | None) -> None:
         if before == after:

@@ -93,6 +93,15 @@ class SearchIndex:
         """Nodes that have the term in their id."""
         return sorted(self._named.get(term, ()))
 
+    def holding(self, terms: Iterable[str]) -> list[str]:
+        """Nodes that hold every one of the terms; none where there are no terms."""
+        postings = [self._postings.get(term) for term in set(terms)]
+        known = sorted((one for one in postings if one is not None), key=len)
+        if not known or len(known) < len(postings):
+            return []
+        shortest, *others = known
+        return [self._names[slot] for slot in shortest.slots if all(one.standing(slot) is not None for one in others)]
+
     def rarest(self, terms: Iterable[Term], most: int) -> list[Term]:
         """The evidence terms among `terms` that the fewest nodes hold: a question that walks few postings."""
         known = [term for term in terms if term.evidence and term.text in self._postings]

@@ -20,6 +20,7 @@ from kg_server.plugins.records import (
     Compacted,
     Event,
     EventSource,
+    FileTouch,
     HarnessInfo,
     Ignored,
     Prompt,
@@ -27,6 +28,7 @@ from kg_server.plugins.records import (
     SessionEnd,
     SessionStart,
     ToolUse,
+    WebLookup,
 )
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "Compacted",
     "Event",
     "EventSource",
+    "FileTouch",
     "HarnessInfo",
     "Ignored",
     "Limit",
@@ -42,6 +45,7 @@ __all__ = [
     "SessionEnd",
     "SessionStart",
     "ToolUse",
+    "WebLookup",
     "hookimpl",
     "hookspec",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kg_server.graph.units import Limit
 from kg_server.plugins.markers import hookimpl
@@ -10,6 +10,14 @@ from kg_server.plugins.records import Reply
 
 REPLY_LIMIT = Limit(9_000, "bytes")
 """What any known client keeps whole of one hook reply."""
+
+TRANSIENT = (
+    *(".git", ".hg", ".svn", ".jj"),
+    *("node_modules", "bower_components", "site-packages", ".venv", "venv", ".virtualenv", ".tox", ".nox", ".eggs"),
+    *("__pycache__", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".gradle"),
+    *("build", "dist", "target", ".parcel-cache", ".next", ".nuxt", ".turbo", ".svelte-kit", "htmlcov"),
+)
+"""Folders whose files come and go. `env`, `out` and `vendor` are not among them: people keep sources there too."""
 
 
 @hookimpl(trylast=True)
@@ -35,3 +43,9 @@ def kg_preload_limit() -> Limit:
 def kg_reply_limit() -> Limit:
     """The smallest limit of the known clients."""
     return REPLY_LIMIT
+
+
+@hookimpl(trylast=True)
+def kg_transient_paths() -> Sequence[str]:
+    """What package managers, build tools and version control make."""
+    return TRANSIENT

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points, version
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import pluggy
 
 from kg_server.graph.units import Limit
 from kg_server.plugins import defaults, specs
 from kg_server.plugins.markers import GROUP
-from kg_server.plugins.records import Event, EventSource, HarnessInfo, JsonObject, Reply, SessionStart
+from kg_server.plugins.records import (
+    Event,
+    EventSource,
+    FileTouch,
+    HarnessInfo,
+    JsonObject,
+    Reply,
+    SessionStart,
+    ToolUse,
+    WebLookup,
+)
 
 log = logging.getLogger(__name__)
 trace = logging.getLogger("kg_server.hooks")
 """Every hook call and its answer at level DEBUG, which KG_TRACE_HOOKS=1 switches on."""
 
 DEFAULTS = "defaults"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,8 @@ class Plugins:
         _tell_unknown_hooks(self._manager)
         self._modules = {name: module for name, module in modules.items() if self._manager.has_plugin(name)}
         self.harnesses = self._find_harnesses()
+        self.transient_paths = self._find_transient_paths()
+        """Names of folders whose files come and go, of all plugins together: see `kg_transient_paths`."""
         self._views = {name: HarnessView(info, self._view(name)) for name, (_, info) in self.harnesses.items()}
 
     def detect(self, source: EventSource) -> HarnessView | None:
@@ -74,6 +87,12 @@ class Plugins:
             else:
                 found[info.name] = (plugin, info)
         return found
+
+    def _find_transient_paths(self) -> frozenset[str]:
+        found: set[str] = set()
+        for plugin, names in _answers(self._manager, "kg_transient_paths"):
+            found |= {name.casefold() for name in _all_of(str, names, f"plugin {plugin}: kg_transient_paths") if name}
+        return frozenset(found)
 
     def _view(self, harness: str) -> pluggy.PluginManager:
         plugin, _ = self.harnesses[harness]
@@ -111,6 +130,14 @@ class HarnessView:
         """See `kg_reply_limit`."""
         return self._first("kg_reply_limit", event=event) or defaults.REPLY_LIMIT
 
+    def file_touches(self, event: ToolUse) -> list[FileTouch]:
+        """See `kg_file_touches`; none where the plugin answers something else."""
+        return _all_of(FileTouch, self._first("kg_file_touches", event=event), f"{self.info.name}: kg_file_touches")
+
+    def web_lookups(self, event: ToolUse) -> list[WebLookup]:
+        """See `kg_web_lookups`; none where the plugin answers something else."""
+        return _all_of(WebLookup, self._first("kg_web_lookups", event=event), f"{self.info.name}: kg_web_lookups")
+
     def sample_payload(self, event: Event) -> tuple[str, JsonObject] | None:
         """See `kg_sample_payload`."""
         return self._first("kg_sample_payload", event=event)  # type: ignore[no-any-return]
@@ -120,6 +147,16 @@ class HarnessView:
         for _, answer in _answers(self.manager, hook, stop_at_failure=not stand_in, **arguments):
             return answer
         return None
+
+
+def _all_of(kind: type[T], answer: Any, said_by: str) -> list[T]:
+    """The records of a plugin's answer; none, and a log line, when it is no sequence of them."""
+    if answer is None:
+        return []
+    if isinstance(answer, Sequence) and not isinstance(answer, str) and all(isinstance(one, kind) for one in answer):
+        return list(answer)
+    log.error("%s answered %.200r instead of a sequence of %s", said_by, answer, kind.__name__)
+    return []
 
 
 def installed(allow: Iterable[str] | None = None, block: Iterable[str] = ()) -> Plugins:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 JsonObject = Mapping[str, object]
 
@@ -62,6 +63,30 @@ class ToolUse:
     tool_use_id: str = ""
     failed: bool = False
     transcript_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTouch:
+    """A file that a tool call read or changed.
+
+    `path` is as the client names it; `folder` is the absolute folder that a relative one counts from, empty where
+    that is not known. Not `certain`: read off a command line, so that it counts only where a file lies there.
+    Not `counted`: reading it again and again is no sign that the memory lacks something.
+    """
+
+    path: str
+    folder: str = ""
+    kind: Literal["read", "edit"] = "read"
+    certain: bool = True
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WebLookup:
+    """A page that a tool call fetched (`target` is its URL), or what it searched the web for."""
+
+    kind: Literal["fetch", "search"]
+    target: str
 
 
 @dataclass(frozen=True, slots=True)

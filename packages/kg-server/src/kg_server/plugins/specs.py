@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kg_server.plugins.markers import hookspec
 
 if TYPE_CHECKING:
     from kg_server.graph.units import Limit
-    from kg_server.plugins.records import Event, EventSource, HarnessInfo, Reply, SessionStart
+    from kg_server.plugins.records import (
+        Event,
+        EventSource,
+        FileTouch,
+        HarnessInfo,
+        Reply,
+        SessionStart,
+        ToolUse,
+        WebLookup,
+    )
 
 
 @hookspec(firstresult=True)
@@ -51,6 +60,27 @@ def kg_preload_limit(event: SessionStart) -> Limit | None:
 @hookspec(firstresult=True)
 def kg_reply_limit(event: Event) -> Limit | None:
     """Answer the most that one hook reply other than the preload may carry, in the client's unit."""
+
+
+@hookspec(firstresult=True)
+def kg_file_touches(event: ToolUse) -> Sequence[FileTouch] | None:
+    """Answer the files that a tool call read or changed, as the client names them; None when it touches none.
+
+    Lessons that name one of them are shown with the tool's result.
+    """
+
+
+@hookspec(firstresult=True)
+def kg_web_lookups(event: ToolUse) -> Sequence[WebLookup] | None:
+    """Answer the pages that a tool call fetched and what it searched the web for; None when it did neither."""
+
+
+@hookspec
+def kg_transient_paths() -> Sequence[str] | None:
+    """Answer names of folders whose files come and go, such as your client's own folder below home and project.
+
+    Asked of every plugin, once. Reading such a file again is never taken for a gap in the memory.
+    """
 
 
 @hookspec(firstresult=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import secrets
+import tempfile
 import time
 from pathlib import Path
 
 from kg_server.plugins.manager import installed
 from kg_server.service.context import Context
 from kg_server.service.memory import Memory
+from kg_server.service.places import Places
 from kg_server.service.projects import Projects
 from kg_server.service.sessions import Sessions
+from kg_server.service.tool_events import ToolEvents
 from kg_server.service.upkeep import Upkeep
 from kg_server.settings import Settings
 from kg_server.storage.git import GitCommits
@@ -31,6 +34,8 @@ def assemble(settings: Settings, layout: Layout) -> Context:
         plugins=installed(settings.plugins, settings.blocked_plugins),
         recall_log=JsonLog(layout.recall_log),
         useful_log=JsonLog(layout.useful_log, 2 << 20),
+        places=Places(Path.home(), layout.root, Path(tempfile.gettempdir())),
+        tool_events=ToolEvents(layout, time.time),
         upkeep=Upkeep(memory, settings.orphan_grace_days, GitCommits(layout.root), settings.autocommit_interval_s),
         now=time.time,
     )

@@ -13,8 +13,10 @@ from kg_server.graph.render import Line
 from kg_server.graph.versions import version_of
 from kg_server.plugins.manager import Plugins
 from kg_server.service.memory import Memory
+from kg_server.service.places import Places
 from kg_server.service.projects import Projects
 from kg_server.service.sessions import Session, Sessions
+from kg_server.service.tool_events import ToolEvents
 from kg_server.service.upkeep import Upkeep
 from kg_server.storage.jsonlog import JsonLog
 from kg_server.storage.layout import MAINTAIN, USER, GraphKey
@@ -30,6 +32,8 @@ class Context:
     plugins: Plugins
     recall_log: JsonLog
     useful_log: JsonLog
+    places: Places
+    tool_events: ToolEvents
     upkeep: Upkeep
     now: Callable[[], float]
 

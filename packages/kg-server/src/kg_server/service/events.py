@@ -6,11 +6,12 @@ import logging
 
 from kg_server.graph.errors import DomainError
 from kg_server.plugins.manager import HarnessView
-from kg_server.plugins.records import Compacted, Event, Prompt, Reply, SessionEnd, SessionStart
+from kg_server.plugins.records import Compacted, Event, Prompt, Reply, SessionEnd, SessionStart, ToolUse
 from kg_server.service.context import Context
 from kg_server.service.preload import preload
 from kg_server.service.recall import recall
 from kg_server.service.sessions import Session
+from kg_server.service.tool_use import after_tool
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,8 @@ def answer(context: Context, harness: HarnessView, event: Event) -> Reply:
             return _start(context, harness, event)
         case Prompt():
             return _prompt(context, harness, event)
+        case ToolUse(failed=False):
+            return _tool_use(context, harness, event)
         case Compacted():
             return _compacted(context, harness, event)
         case SessionEnd():
@@ -60,13 +63,27 @@ def _open(context: Context, harness: HarnessView, event: SessionStart) -> Sessio
 def _prompt(context: Context, harness: HarnessView, event: Prompt) -> Reply:
     session = context.sessions.of_client(harness.info.name, event.client_session)
     if session is None:
-        context.recall_log.write(
-            {"ts": context.now(), "reason": "unresolved_session", "client_session": event.client_session}
-        )
-        return SILENCE
+        return _unresolved(context, event)
     context.sessions.active(session)
     typed = harness.typed_text(event.text)
     return Reply(recall(context, session, typed, harness.reply_limit(event)))
+
+
+def _tool_use(context: Context, harness: HarnessView, event: ToolUse) -> Reply:
+    touches, lookups = harness.file_touches(event), harness.web_lookups(event)
+    if not touches and not lookups:
+        return SILENCE
+    session = context.sessions.of_client(harness.info.name, event.client_session)
+    if session is None:
+        return _unresolved(context, event)
+    context.sessions.active(session)
+    return Reply(after_tool(context, session, touches, lookups, harness.reply_limit(event)))
+
+
+def _unresolved(context: Context, event: Prompt | ToolUse) -> Reply:
+    entry = {"ts": context.now(), "reason": "unresolved_session", "client_session": event.client_session}
+    context.recall_log.write(entry)
+    return SILENCE
 
 
 def _compacted(context: Context, harness: HarnessView, event: Compacted) -> Reply:

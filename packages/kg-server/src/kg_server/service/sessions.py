@@ -49,6 +49,7 @@ class Session:
     endorsed: list[str] = field(default_factory=list)
     likes: int = 0
     credits: int = 0
+    file_recalls: list[float] = field(default_factory=list)
 
     def has_seen(self, level: Level, node: Node) -> bool:
         """Whether this version of the node's gist was delivered to the session."""
@@ -219,6 +220,7 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "int": lambda value: isinstance(value, int),
     "float": lambda value: isinstance(value, int | float),
     "list[str]": lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
+    "list[float]": lambda value: isinstance(value, list) and all(isinstance(one, int | float) for one in value),
     "dict[str, int]": lambda value: isinstance(value, dict) and all(isinstance(one, int) for one in value.values()),
     "dict[str, View]": lambda value: all(isinstance(view.version, int) for view in value.values()),
 }

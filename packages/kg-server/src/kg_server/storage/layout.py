@@ -54,6 +54,10 @@ class Layout:
                 found.append((int(number), path))
         return sorted(found)
 
+    def tool_events(self, key: GraphKey) -> Path:
+        """What capture counted in a project."""
+        return self._folder(key) / "tool_events.json"
+
     @property
     def projects(self) -> Path:
         """Folder of all project graphs."""

@@ -103,5 +103,6 @@ def jobs(context: Context) -> list[Callable[[], None]]:
         memory.take_in_outside,
         memory.save_changed,
         context.sessions.save_changed,
+        context.tool_events.save_changed,
         context.upkeep.commit,
     ]
