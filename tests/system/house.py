@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import http.client
 import json
 import os
@@ -110,6 +111,19 @@ class House:
         }
         self._kg = str(commands / "kg")
         self._shims: list[Shim] = []
+
+    def lodger(self, name: str) -> House:
+        """Another project in this house, with the same home, memory and server."""
+        lodger = copy.copy(self)
+        lodger.project = self.project.with_name(name)
+        lodger.project.mkdir()
+        lodger._shims = []
+        return lodger
+
+    def leave(self) -> None:
+        """End what a lodger started; the server stays."""
+        for shim in self._shims:
+            shim.close()
 
     # --- what a client sends
 
@@ -232,8 +246,7 @@ class House:
 
     def close(self) -> None:
         """End whatever is left."""
-        for shim in self._shims:
-            shim.close()
+        self.leave()
         while left := self.processes():
             for process in left:
                 with contextlib.suppress(psutil.NoSuchProcess):
@@ -258,22 +271,17 @@ class House:
 
     @property
     def graph_file(self) -> Path:
-        """The snapshot of the one project."""
-        (folder,) = (self.store / "projects").iterdir()
-        return folder / "graph.json"
+        """The snapshot of the project."""
+        return self.store / "projects" / self.project.name / "graph.json"
 
     @property
     def journal_file(self) -> Path:
-        """The open journal of the one project."""
+        """The open journal of the project."""
         return self.graph_file.with_name("graph.journal.jsonl")
 
     def saved(self) -> dict[str, Any]:
-        """The nodes of the project as a stopped server left them."""
+        """The nodes of the project's snapshot, which is complete once the server has stopped."""
         return dict(json.loads(self.graph_file.read_text("utf-8"))["nodes"])
-
-    def files(self) -> list[str]:
-        """Every file of the memory, below its root."""
-        return sorted(str(path.relative_to(self.store)) for path in self.store.rglob("*") if path.is_file())
 
 
 def context(output: Mapping[str, Any]) -> str:

@@ -43,8 +43,11 @@ def test_ten_shims_that_start_with_the_server_down_all_get_their_answer_from_one
     assert len(house.servers()) == 1
 
 
-def test_two_sessions_that_write_at_once_lose_nothing_and_hear_of_each_other(house: House) -> None:
-    sessions, shims = [house.begin("first"), house.begin("second")], [house.shim(), house.shim()]
+def test_two_sessions_that_write_at_once_lose_nothing_and_hear_of_each_other(lodger: House) -> None:
+    sessions, shims = (
+        [lodger.begin(f"{lodger.project}-1"), lodger.begin(f"{lodger.project}-2")],
+        [lodger.shim(), lodger.shim()],
+    )
     for session, shim in zip(sessions, shims, strict=True):
         shim.call("kg_read", session_id=session)
     mine, yours = lots(2, 30)
@@ -53,12 +56,11 @@ def test_two_sessions_that_write_at_once_lose_nothing_and_hear_of_each_other(hou
     told = shims[1].call("kg_sync", session_id=sessions[1])
     assert [name for name in mine if f"node {name}" not in told] == []
     assert [name for name in yours if f"node {name}" in told] == []
-    house.kg("stop")
-    assert sorted(house.saved()) == sorted(mine + yours)
+    until(lambda: sorted(lodger.saved()) == sorted(mine + yours), "all of it is in the snapshot")
 
 
-def test_a_change_under_a_sessions_feet_is_refused_and_shown(house: House) -> None:
-    first, second, shim = house.begin("first"), house.begin("second"), house.shim()
+def test_a_change_under_a_sessions_feet_is_refused_and_shown(lodger: House) -> None:
+    first, second, shim = lodger.begin(f"{lodger.project}-1"), lodger.begin(f"{lodger.project}-2"), lodger.shim()
     shim.put(first, "retry-policy", "Retry three times")
     shim.call("kg_read", session_id=second)
     shim.put(first, "retry-policy", "Retry five times")
@@ -66,15 +68,15 @@ def test_a_change_under_a_sessions_feet_is_refused_and_shown(house: House) -> No
         shim.put(second, "retry-policy", "Retry never")
 
 
-def test_eight_shims_that_write_at_once_lose_nothing(house: House, long_run: bool) -> None:
-    session, shims = house.begin("first"), together(*[house.shim] * WRITERS)
+def test_eight_shims_that_write_at_once_lose_nothing(lodger: House, long_run: bool) -> None:
+    session, shims = lodger.begin(str(lodger.project)), together(*[lodger.shim] * WRITERS)
     names = lots(WRITERS, 500 if long_run else 60)
     done = together(
         *(lambda shim=shim, own=own: write(shim, session, own) for shim, own in zip(shims, names, strict=True))
     )
     assert done == names
-    house.kg("stop")
-    assert sorted(house.saved()) == sorted(name for own in names for name in own)
+    everything = sorted(name for own in names for name in own)
+    until(lambda: sorted(lodger.saved()) == everything, "all of it is in the snapshot")
 
 
 def kill_under_writers(house: House, names: Sequence[Sequence[str]], at: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .house import House, together
+from .house import House
 from .shim import Failed
 
 EVENTS = ("SessionStart.startup", "UserPromptSubmit", "PostToolUse.Read")
@@ -119,9 +119,10 @@ def test_a_tool_call_is_told_to_the_agent_where_somebody_else_has_the_port(house
             house.shim()
 
 
-def test_the_commands_of_a_person_say_that_somebody_else_has_the_port(house: House, taken_port: int) -> None:
-    use_port(house, taken_port)
-    sentence, done = together(lambda: house.refused("start"), lambda: house.run("status"))
-    assert f"port {taken_port} on 127.0.0.1 cannot be used" in sentence
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "another program listens on the port" in done.stdout
+def test_the_commands_of_a_person_say_that_somebody_else_has_the_port(house: House) -> None:
+    with foreign() as port:
+        use_port(house, port)
+        assert f"port {port} on 127.0.0.1 cannot be used" in house.refused("start")
+        done = house.run("status")
+        assert (done.returncode, done.stderr) == (1, "")
+        assert "another program listens on the port" in done.stdout

@@ -34,11 +34,11 @@ def test_a_kill_leaves_the_session_and_its_shim_at_work(house: House) -> None:
     assert "Written after the kill" in read
 
 
-def test_a_prompt_while_the_server_is_down_is_silent_and_starts_none(house: House, version: str) -> None:
-    house.begin("first", version)
+def test_a_prompt_while_the_server_is_down_is_silent_and_starts_none(house: House) -> None:
+    house.begin("first")
     house.kill_server()
-    assert house.hook("UserPromptSubmit", "first", version) == {}
-    assert house.hook("PostToolUse.Read", "first", version) == {}
+    assert house.hook("UserPromptSubmit", "first") == {}
+    assert house.hook("PostToolUse.Read", "first") == {}
     assert house.falls_silent()
 
 
@@ -77,8 +77,8 @@ def test_a_restart_between_two_calls_is_not_noticed_by_the_client(house: House) 
     assert house.saved()["before"]["gist"] == "Said better after the restart"
 
 
-def test_a_resumed_conversation_goes_on_in_its_session_after_a_restart(house: House, version: str) -> None:
-    session = house.begin("first", version)
+def test_a_resumed_conversation_goes_on_in_its_session_after_a_restart(house: House) -> None:
+    session = house.begin("first")
     house.kg("restart")
-    resumed = house.hook("SessionStart.resume", "first", version)["hookSpecificOutput"]["additionalContext"]
+    resumed = house.hook("SessionStart.resume", "first")["hookSpecificOutput"]["additionalContext"]
     assert f"Memory session {session} goes on" in resumed

@@ -5,55 +5,42 @@ from __future__ import annotations
 import json
 import stat
 
-import pytest
 from kg_server.graph.units import measure
 
+from .conftest import ARCHIVED
 from .house import House, context
 from .recorded import names
 
-ARCHIVED = {"invoice-rounding": "Invoice totals are rounded half to even per line, never on the sum"}
 FRESH = "The refund worker books a second invoice line for each refund"
 WORK = "The total is off by a cent: is it invoice-rounding, or is it the refund-worker?"
-TOOL_USES = [
-    name for name in names("2.1.332", "PostToolUse") if name.startswith("PostToolUse.") and "mcp__" not in name
-]
 KEPT_UNITS = 10_000
 
 
-@pytest.fixture
-def furnished(house: House) -> House:
-    """A memory that is almost full, with an archived lesson in it."""
-    house.fill()
-    house.remember(ARCHIVED, archived=True)
-    return house
-
-
-def test_a_recorded_session_start_starts_the_server_and_preloads_within_what_the_client_keeps(
-    furnished: House, version: str
-) -> None:
-    output = furnished.hook("SessionStart.startup", version=version)
+def test_a_recorded_session_start_preloads_within_what_the_client_keeps(lodger: House, version: str) -> None:
+    output = lodger.hook("SessionStart.startup", lodger.project.name, version)
     assert output["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert output["systemMessage"].startswith("Memory: ")
     preload = context(output)
     assert "filler-081" in preload
     assert "kg_read(session_id=" in preload
     assert measure(preload, "utf16") < KEPT_UNITS
-    assert len(furnished.servers()) == 1
 
 
-def test_a_recorded_prompt_is_reminded_of_the_full_read_until_it_was_made(furnished: House, version: str) -> None:
-    session = furnished.begin("", version)
-    reminded = context(furnished.hook("UserPromptSubmit", version=version))
+def test_a_recorded_prompt_is_reminded_of_the_full_read_until_it_was_made(lodger: House, version: str) -> None:
+    client = lodger.project.name
+    session = lodger.begin(client, version)
+    reminded = context(lodger.hook("UserPromptSubmit", client, version))
     assert f'kg_read(session_id="{session}")' in reminded
-    full = furnished.shim().call("kg_read", session_id=session)
+    full = lodger.shim().call("kg_read", session_id=session)
     assert "filler-000" in full
     assert "invoice-rounding" in full
-    assert "kg_read" not in context(furnished.hook("UserPromptSubmit", version=version))
+    assert "kg_read" not in context(lodger.hook("UserPromptSubmit", client, version))
 
 
-def test_a_second_session_recalls_what_it_has_not_seen_archived_and_fresh(furnished: House, version: str) -> None:
-    shim = furnished.shim()
-    first, second = furnished.begin("first", version), furnished.begin("second", version)
+def test_a_second_session_recalls_what_it_has_not_seen_archived_and_fresh(lodger: House, version: str) -> None:
+    shim = lodger.shim()
+    writer, reader = f"{lodger.project.name}-writer", f"{lodger.project.name}-reader"
+    first, second = lodger.begin(writer, version), lodger.begin(reader, version)
     for session in (first, second):
         shim.call("kg_read", session_id=session)
     shim.put(first, "refund-worker", FRESH)
@@ -61,27 +48,35 @@ def test_a_second_session_recalls_what_it_has_not_seen_archived_and_fresh(furnis
         "kg_put_edge",
         **{"session_id": first, "level": "project", "from": "refund-worker", "to": "src/refunds.py", "rel": "is-in"},
     )
-    recalled = furnished.prompt("second", WORK, version)
+    recalled = lodger.prompt(reader, WORK, version)
     assert f"refund-worker: {FRESH}" in recalled
     assert f"invoice-rounding: {ARCHIVED['invoice-rounding']}" in recalled
-    assert furnished.prompt("second", WORK, version) == ""  # once shown it is in the conversation
+    assert lodger.prompt(reader, WORK, version) == ""  # once shown it is in the conversation
 
 
-def test_small_talk_adds_nothing_to_a_prompt(furnished: House, version: str) -> None:
-    furnished.shim().call("kg_read", session_id=furnished.begin("talk", version))
-    assert furnished.hook("UserPromptSubmit", "talk", version, prompt="thanks, that looks good to me") == {}
+def test_small_talk_adds_nothing_to_a_prompt(lodger: House, version: str) -> None:
+    client = lodger.project.name
+    lodger.shim().call("kg_read", session_id=lodger.begin(client, version))
+    assert lodger.hook("UserPromptSubmit", client, version, prompt="thanks, that looks good to me") == {}
 
 
-def test_no_recorded_tool_call_adds_anything_where_nothing_is_known_of_its_files(house: House, version: str) -> None:
-    house.begin("", version)
-    uses = [house.payload(name, version=version) for name in TOOL_USES if name in names(version, "PostToolUse")]
+def test_no_recorded_tool_call_adds_anything_where_nothing_is_known_of_its_files(lodger: House, version: str) -> None:
+    client = lodger.project.name
+    lodger.begin(client, version)
+    uses = [name for name in names(version, "PostToolUse") if name.startswith("PostToolUse.") and "mcp__" not in name]
     assert len(uses) >= 6
-    assert [house.start_hook(use).output() for use in uses] == [{}] * len(uses)
+    assert [lodger.hook(name, client, version) for name in uses] == [{}] * len(uses)
 
 
-def test_an_acknowledged_write_lies_in_the_journal_before_anything_else_happens(house: House) -> None:
-    house.shim().put(house.begin("first"), "refund-worker", FRESH)
-    assert FRESH in house.journal_file.read_text("utf-8")
+def test_the_first_session_start_starts_the_server(house: House, version: str) -> None:
+    output = house.hook("SessionStart.startup", version=version)
+    assert output["systemMessage"] == "Memory is on and still empty."
+    assert [server.pid for server in house.servers()] == [house.health()["pid"]]
+
+
+def test_an_acknowledged_write_lies_in_the_journal_before_anything_else_happens(lodger: House) -> None:
+    lodger.shim().put(lodger.begin(lodger.project.name), "refund-worker", FRESH)
+    assert FRESH in lodger.journal_file.read_text("utf-8")
 
 
 def test_the_files_of_a_stopped_memory_are_whole_and_the_users_alone(house: House) -> None:
