@@ -19,18 +19,17 @@ shim.wait()
 """A client whose shim has the client's own input."""
 
 
-def test_a_shim_ends_when_its_client_closes_its_input(house: House) -> None:
-    shim = house.shim()
+def test_a_shim_ends_when_its_client_closes_its_input(lodger: House) -> None:
+    shim = lodger.shim()
+    assert shim.process.pid in {process.pid for process in lodger.processes()}
     shim.finish()
-    house.kg("stop")
-    assert house.falls_silent()
+    assert lodger.processes() == lodger.servers()
 
 
-def test_a_shim_ends_when_its_client_is_killed_though_its_input_stays_open(house: House) -> None:
-    house.kg("start")
+def test_a_shim_ends_when_its_client_is_killed_though_its_input_stays_open(lodger: House) -> None:
     kg = str(Path(sys.executable).parent / "kg")
     with subprocess.Popen(
-        [sys.executable, "-c", CLIENT, kg], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=house.environ
+        [sys.executable, "-c", CLIENT, kg], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=lodger.environ
     ) as client:
         assert client.stdout is not None
         assert client.stdin is not None
@@ -40,7 +39,7 @@ def test_a_shim_ends_when_its_client_is_killed_though_its_input_stays_open(house
         assert b'"id":1' in client.stdout.readline()
         client.kill()
         client.wait()
-        until(lambda: shim not in house.processes(), "the shim ends")  # and this process still holds its input open
+        until(lambda: shim not in lodger.processes(), "the shim ends")  # and this process still holds its input open
 
 
 def test_a_server_lives_on_when_the_client_whose_hook_started_it_is_gone(house: House) -> None:
@@ -51,13 +50,12 @@ def test_a_server_lives_on_when_the_client_whose_hook_started_it_is_gone(house: 
     assert house.falls_silent()
 
 
-def test_a_write_that_was_on_its_way_when_the_client_closed_is_carried_out(house: House) -> None:
-    session, shim = house.begin("first"), house.shim()
+def test_a_write_that_was_on_its_way_when_the_client_closed_is_carried_out(lodger: House) -> None:
+    session, shim = lodger.begin(lodger.project.name), lodger.shim()
     arguments = {"session_id": session, "level": "project", "id": "last-words", "gist": "Said while leaving"}
     shim.say("tools/call", {"name": "kg_put_node", "arguments": arguments})
     shim.finish()
-    house.kg("stop")
-    assert house.saved()["last-words"]["gist"] == "Said while leaving"
+    assert "Said while leaving" in lodger.journal_file.read_text("utf-8")
 
 
 def test_the_demo_shows_every_step_and_leaves_nothing_running_and_no_file(house: House) -> None:

@@ -52,30 +52,27 @@ def house(house: House) -> House:
     return house
 
 
-def test_a_write_on_a_full_disk_is_told_as_not_saved_and_saved_once_there_is_room(house: House) -> None:
-    session, shim = house.begin("first"), house.shim()
+def test_a_write_on_a_full_disk_is_told_as_not_saved_and_saved_once_there_is_room(lodger: House) -> None:
+    session, shim = lodger.begin(lodger.project.name), lodger.shim()
     shim.put(session, "before", "Written while there was room")
-    until(house.graph_file.exists, "the first snapshot")
-    with full_disk(house, room=house.journal_file.stat().st_size + 40):
+    until(lambda: "before" in lodger.saved(), "the snapshot of the first write")
+    with full_disk(lodger, room=lodger.journal_file.stat().st_size + 40):
         with pytest.raises(Failed, match="NOT SAVED YET"):
             shim.put(session, "meanwhile", "Written on the full disk")
-        assert house.health()["unsaved_graphs"] == ["project/shop"]
+        assert f"project/{lodger.project.name}" in lodger.health()["unsaved_graphs"]
         assert "Written on the full disk" in shim.call("kg_read", session_id=session)
-    until(lambda: house.health()["unsaved_graphs"] == [], "what was held is saved")
+    until(lambda: lodger.health()["unsaved_graphs"] == [], "what was held is saved")
     shim.put(session, "after", "Written with room again")
-    house.kill_server()
-    read = shim.call("kg_read", session_id=session)
-    for gist in ("Written while there was room", "Written on the full disk", "Written with room again"):
-        assert gist in read
+    until(lambda: {"before", "meanwhile", "after"} == set(lodger.saved()), "all of it is in the snapshot")
 
 
-def test_hooks_go_on_without_a_word_on_a_full_disk(house: House) -> None:
-    session = house.begin("first")
-    house.shim().call("kg_read", session_id=session)
-    with full_disk(house, room=0):
-        assert "session_id: " in context(house.hook("SessionStart.startup", "second"))
-        assert house.prompt("first", "thanks, that looks good to me") == ""
-        assert house.hook("PostToolUse.Read", "first") == {}
+def test_hooks_go_on_without_a_word_on_a_full_disk(lodger: House) -> None:
+    client = lodger.project.name
+    lodger.shim().call("kg_read", session_id=lodger.begin(client))
+    with full_disk(lodger, room=0):
+        assert "session_id: " in context(lodger.hook("SessionStart.startup", f"{client}-other"))
+        assert lodger.prompt(client, "thanks, that looks good to me") == ""
+        assert lodger.hook("PostToolUse.Read", client) == {}
 
 
 def test_what_was_acknowledged_before_a_full_disk_survives_a_kill_on_it(house: House) -> None:
