@@ -56,6 +56,7 @@ def test_the_next_session_start_brings_a_killed_server_back_with_what_was_writte
     assert "Written before the kill" in preload
 
 
+@pytest.mark.requirement("saving.snapshot-when")
 def test_a_stopped_server_has_written_its_snapshot_and_left_no_trace_of_running(house: House) -> None:
     session, shim = house.begin("first"), house.shim()
     for name in NAMES:

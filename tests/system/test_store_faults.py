@@ -52,6 +52,7 @@ def house(house: House) -> House:
     return house
 
 
+@pytest.mark.requirement("saving.failed-write-told")
 def test_a_write_on_a_full_disk_is_told_as_not_saved_and_saved_once_there_is_room(lodger: House) -> None:
     session, shim = lodger.begin(lodger.project.name), lodger.shim()
     shim.put(session, "before", "Written while there was room")
@@ -145,6 +146,7 @@ def damaged(house: House, name: str, data: bytes | None = None) -> Path:
     return file
 
 
+@pytest.mark.requirement("saving.corrupt-falls-back")
 @pytest.mark.parametrize("data", [None, b"\x89PNG\r\n\x1a\n\0\0"], ids=["cut", "foreign"])
 def test_a_damaged_snapshot_is_put_aside_and_nothing_acknowledged_is_lost(house: House, data: bytes | None) -> None:
     file = damaged(house, "graph.json", data)
@@ -157,6 +159,7 @@ def test_a_damaged_snapshot_is_put_aside_and_nothing_acknowledged_is_lost(house:
     assert aside.read_bytes() == found
 
 
+@pytest.mark.requirement("saving.torn-line")
 def test_a_journal_with_a_torn_end_gives_back_all_that_was_acknowledged(house: House) -> None:
     session, shim = house.begin("first"), house.shim()
     for name in LESSONS:
@@ -170,6 +173,7 @@ def test_a_journal_with_a_torn_end_gives_back_all_that_was_acknowledged(house: H
     assert [name for name in ["after-the-tear", *LESSONS] if name not in read] == []
 
 
+@pytest.mark.requirement("saving.both-corrupt")
 def test_a_project_whose_files_are_all_damaged_is_told_to_the_agent_and_left_as_it_is(house: House) -> None:
     file = damaged(house, "graph.json", b"not a graph")
     file.with_name("graph.prev").write_bytes(b"neither is this")

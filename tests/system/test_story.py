@@ -74,11 +74,13 @@ def test_the_first_session_start_starts_the_server(house: House, version: str) -
     assert [server.pid for server in house.servers()] == [house.health()["pid"]]
 
 
+@pytest.mark.requirement("saving.durable-before-reply")
 def test_an_acknowledged_write_lies_in_the_journal_before_anything_else_happens(lodger: House) -> None:
     lodger.shim().put(lodger.begin(lodger.project.name), "refund-worker", FRESH)
     assert FRESH in lodger.journal_file.read_text("utf-8")
 
 
+@pytest.mark.requirement("saving.modes")
 def test_the_files_of_a_stopped_memory_are_whole_and_the_users_alone(house: House) -> None:
     session = house.begin("first")
     shim = house.shim()
