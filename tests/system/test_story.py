@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 
+import pytest
 from kg_server.graph.units import measure
 
 from .conftest import ARCHIVED
