@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acme_plugin import INFO, plugin
-from kg_server.plugins import Prompt, Reply, SessionStart
+from kg_server.plugins import Prompt, Reply, SessionStart, ToolUse
 from kg_server.plugins.manager import HarnessView, Plugins
 
 START = SessionStart("startup", "chat-1", "/p")
@@ -42,6 +42,18 @@ def test_the_default_limits_are_what_the_tightest_known_client_keeps() -> None:
 
 def test_events_are_not_guessed_where_the_plugin_classifies_none() -> None:
     assert bare().classify("begin", {"chat": "1"}) is None
+
+
+def test_no_file_and_no_page_is_guessed_from_a_tools_name() -> None:
+    event = ToolUse("chat-1", "/p", "Read", {"file_path": "/p/a.py", "url": "https://host/"})
+    assert bare().file_touches(event) == []
+    assert bare().web_lookups(event) == []
+
+
+def test_what_package_managers_and_build_tools_make_is_transient() -> None:
+    names = Plugins({}).transient_paths
+    assert {"node_modules", ".venv", "venv", "__pycache__", ".git", "build", "dist", ".pytest_cache"} <= names
+    assert not names & {"src", "lib", "docs", "tests", "env", "out", "vendor"}
 
 
 def test_there_is_no_default_sample() -> None:

@@ -8,6 +8,7 @@ import pytest
 from kg_server.plugins import (
     Compacted,
     EventSource,
+    FileTouch,
     HarnessInfo,
     Ignored,
     Prompt,
@@ -15,6 +16,7 @@ from kg_server.plugins import (
     SessionEnd,
     SessionStart,
     ToolUse,
+    WebLookup,
 )
 
 RECORDS = (
@@ -23,6 +25,8 @@ RECORDS = (
     SessionStart("startup", "c", "/p"),
     Prompt("c", "/p", "text"),
     ToolUse("c", "/p", "Read", {}),
+    FileTouch("a.py"),
+    WebLookup("fetch", "https://host/"),
     Compacted("c", "/p"),
     SessionEnd("c", "/p"),
     Ignored("why"),

@@ -9,7 +9,19 @@ from typing import Any
 
 import pytest
 from acme_plugin import INFO, LIMIT, plugin
-from kg_server.plugins import EventSource, HarnessInfo, Ignored, Limit, Prompt, Reply, SessionStart, specs
+from kg_server.plugins import (
+    EventSource,
+    FileTouch,
+    HarnessInfo,
+    Ignored,
+    Limit,
+    Prompt,
+    Reply,
+    SessionStart,
+    ToolUse,
+    WebLookup,
+    specs,
+)
 from kg_server.plugins.manager import HarnessView, Plugins
 
 START = SessionStart("startup", "chat-1", "/p")
@@ -86,6 +98,45 @@ def test_kg_preload_limit_is_the_clients_own() -> None:
 def test_kg_reply_limit_is_the_clients_own() -> None:
     assert acme().reply_limit(PROMPT) == LIMIT
     assert acme(kg_reply_limit=lambda event: Limit(123, "characters")).reply_limit(PROMPT) == Limit(123, "characters")
+
+
+def test_kg_file_touches_names_what_a_tool_read_or_changed() -> None:
+    assert acme().file_touches(ToolUse("c", "/p", "open", {"file": "a.py"})) == [FileTouch("a.py", "/p")]
+    assert acme().file_touches(ToolUse("c", "/p", "change", {"file": "a.py"})) == [FileTouch("a.py", "/p", "edit")]
+    assert acme().file_touches(ToolUse("c", "/p", "think", {"file": "a.py"})) == []
+
+
+def test_kg_web_lookups_names_pages_and_searches() -> None:
+    assert acme().web_lookups(ToolUse("c", "/p", "fetch", {"target": "https://h/"})) == [
+        WebLookup("fetch", "https://h/")
+    ]
+    assert acme().web_lookups(ToolUse("c", "/p", "search", {"target": "q"})) == [WebLookup("search", "q")]
+    assert acme().web_lookups(ToolUse("c", "/p", "open", {"file": "a.py"})) == []
+
+
+def test_kg_transient_paths_of_all_plugins_count_for_every_client() -> None:
+    plugins = Plugins({"acme": plugin(), "other": plugin(None, kg_transient_paths=lambda: ["Scratch", ""])})
+    assert {".acme", "scratch", "node_modules", ".git"} <= plugins.transient_paths
+    assert "" not in plugins.transient_paths
+
+
+@pytest.mark.parametrize("answer", ["a.py", 7, ["a.py"], [FileTouch("a.py"), None], {"a": 1}, FileTouch("a.py")])
+def test_what_is_no_sequence_of_records_counts_as_none_and_is_told(
+    answer: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    view = acme(kg_file_touches=lambda: answer, kg_web_lookups=lambda: answer)
+    assert view.file_touches(ToolUse("c", "/p", "open", {})) == []
+    assert view.web_lookups(ToolUse("c", "/p", "fetch", {})) == []
+    assert "kg_file_touches answered" in caplog.text
+    assert "kg_web_lookups answered" in caplog.text
+
+
+@pytest.mark.parametrize("answer", ["name", 7, [1], [".x", None]])
+def test_odd_transient_names_are_left_out_and_told(answer: object, caplog: pytest.LogCaptureFixture) -> None:
+    assert (
+        Plugins({"odd": plugin(None, kg_transient_paths=lambda: answer)}).transient_paths == Plugins({}).transient_paths
+    )
+    assert "plugin odd: kg_transient_paths answered" in caplog.text
 
 
 def test_kg_sample_payload_gives_a_payload_that_classifies_as_its_event() -> None:

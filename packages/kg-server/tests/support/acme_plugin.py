@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +11,7 @@ from kg_server.plugins import (
     Compacted,
     Event,
     EventSource,
+    FileTouch,
     HarnessInfo,
     Ignored,
     Limit,
@@ -19,6 +20,7 @@ from kg_server.plugins import (
     SessionEnd,
     SessionStart,
     ToolUse,
+    WebLookup,
 )
 
 NAME = "acme"
@@ -50,7 +52,8 @@ def kg_classify_payload(event: str, payload: Mapping[str, object]) -> Event | No
         case "ask":
             return Prompt(chat, folder, str(payload.get("text", "")))
         case "used":
-            return ToolUse(chat, folder, str(payload.get("tool", "")), {})
+            given = payload.get("with")
+            return ToolUse(chat, folder, str(payload.get("tool", "")), given if isinstance(given, Mapping) else {})
         case "summed-up":
             return Compacted(chat, folder)
         case "leave":
@@ -82,6 +85,38 @@ def kg_preload_limit() -> Limit:
 def kg_reply_limit() -> Limit:
     """The same for all replies."""
     return LIMIT
+
+
+@hookimpl
+def kg_file_touches(event: ToolUse) -> Sequence[FileTouch] | None:
+    """`open` and `change` name a file, `run` a line of files that may not be there and are not counted."""
+    files = [word for word in str(event.input.get("file", "")).split("|") if word]
+    match event.tool:
+        case "open":
+            return [FileTouch(file, event.cwd) for file in files]
+        case "change":
+            return [FileTouch(file, event.cwd, "edit") for file in files]
+        case "run":
+            return [FileTouch(file, event.cwd, certain=False, counted=False) for file in files]
+    return None
+
+
+@hookimpl
+def kg_web_lookups(event: ToolUse) -> Sequence[WebLookup] | None:
+    """`fetch` and `search`."""
+    target = str(event.input.get("target", ""))
+    match event.tool:
+        case "fetch":
+            return [WebLookup("fetch", target)]
+        case "search":
+            return [WebLookup("search", target)]
+    return None
+
+
+@hookimpl
+def kg_transient_paths() -> Sequence[str]:
+    """Acme keeps its things in a folder of its own."""
+    return (".acme",)
 
 
 @hookimpl

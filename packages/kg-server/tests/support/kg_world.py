@@ -12,7 +12,7 @@ from typing import Any
 import acme_plugin
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Change, Level, Node, Tier, edge_key, with_tier
-from kg_server.plugins import Compacted, Event, Prompt, Reply, SessionStart
+from kg_server.plugins import Compacted, Event, Prompt, Reply, SessionStart, ToolUse
 from kg_server.plugins.manager import HarnessView, Plugins
 from kg_server.service import writing
 from kg_server.service.context import Context
@@ -139,6 +139,14 @@ class World:
         """A prompt; what is added to it."""
         return self.event(Prompt(chat, str(self.project), text)).context
 
+    def use(self, tool: str, chat: str = "chat-1", cwd: Path | str | None = None, **given: str) -> str:
+        """A tool call ended; what is added to its result."""
+        return self.event(ToolUse(chat, str(self.project if cwd is None else cwd), tool, given)).context
+
+    def opened(self, file: str | Path, chat: str = "chat-1") -> str:
+        """A file of the project, or elsewhere, was read; what is added to the tool's result."""
+        return self.use("open", chat, file=str(self.project / file))
+
     def compacted(self, chat: str = "chat-1") -> Reply:
         """The client tells of a compaction."""
         return self.event(Compacted(chat, str(self.project)))
@@ -239,6 +247,7 @@ class World:
         level: Level = "project",
         tier: Tier = "active",
         notes: Sequence[str] = (),
+        touches: Sequence[str] = (),
         locked: bool = False,
     ) -> None:
         """Nodes that another session wrote earlier, on disk."""
@@ -247,6 +256,8 @@ class World:
             node: Node = {"id": name, "gist": gist, "_created_ts": self.clock.time}
             if notes:
                 node["notes"] = list(notes)
+            if touches:
+                node["touches"] = list(touches)
             if locked:
                 node["locked"] = True
             changes.append(Change("node", name, None, with_tier(node, tier, self.clock.time)))

@@ -64,9 +64,9 @@ class TouchIndex:
                     found |= nodes
         return found
 
-    def named(self, key: str, most: int) -> list[str]:
-        """Keys whose last component is that of `key`, whatever the folder and the case: at most `most` of them, none of very many."""
-        keys = self._named.get(_file_name(key), ())
+    def named(self, path: str, most: int) -> list[str]:
+        """Keys with the file name of `path`, whatever folder and case: at most `most` of them, none of very many."""
+        keys = self._named.get(_file_name(path_key(path)), ())
         return sorted(keys)[:most] if len(keys) <= 10 * most else []
 
     def count(self, node: str) -> int:

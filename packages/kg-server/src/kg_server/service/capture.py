@@ -64,31 +64,32 @@ def nudge(context: Context, session: Session, read: Sequence[Place], lookups: Se
 
 def _files(context: Context, read: Iterable[Place], root: str) -> Iterator[Asked]:
     for place in read:
-        if not context.places.passing(place, root, context.plugins.transient_paths):
-            yield from _countable(Asked("read", place.shown, place))
+        passing = context.places.passing(place, root, context.plugins.transient_paths)
+        if not passing and _may_be_kept(place.shown):
+            yield Asked("read", place.shown, place)
 
 
 def _web(lookups: Sequence[WebLookup]) -> Iterator[Asked]:
     for one in lookups[: limits.FILES_OF_A_CALL]:
-        if one.kind == "fetch":
-            yield from _countable(Asked("web", plain_url(one.target)))
-        elif query(one.target[:_LONGEST]).evidence:
-            yield from _countable(Asked("search", _stored(one.target[:_LONGEST]).casefold()))
+        text = plain_url(one.target) if one.kind == "fetch" else _one_line(one.target)
+        if _may_be_kept(text):
+            if one.kind == "fetch":
+                yield Asked("web", text)
+            elif query(text).evidence:
+                yield Asked("search", text.casefold())
 
 
-def _countable(asked: Asked) -> Iterator[Asked]:
-    """What may stand in a file: of bounded length, and nothing that looks like a key."""
-    name = asked.name
+def _may_be_kept(name: str) -> bool:
+    """Whether a name may stand in a file: of bounded length, and nothing in it looks like a key."""
     if not 0 < len(name) <= limits.CAPTURE_TARGET_CHARACTERS or secret_kind(name):
-        return
-    if not any(looks_secret(term) for token in words(name) for term in token):
-        yield asked
+        return False
+    return not any(looks_secret(term) for token in words(name) for term in token)
 
 
 def plain_url(url: str) -> str:
     """Scheme, host, port and path: no user info, no query, no fragment. Empty for what is no web address."""
     try:
-        parts = urlsplit(url.strip()[:_LONGEST])
+        parts = urlsplit(_one_line(url))
         port = f":{parts.port}" if parts.port else ""
         host = parts.hostname or ""
     except ValueError:
@@ -96,11 +97,11 @@ def plain_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not host:
         return ""
     host = f"[{host}]" if ":" in host else host
-    return _stored(f"{parts.scheme}://{host}{port}{parts.path or '/'}")
+    return f"{parts.scheme}://{host}{port}{parts.path or '/'}"
 
 
-def _stored(text: str) -> str:
-    return one_line(text.encode("utf-8", "replace").decode("utf-8"))
+def _one_line(text: str) -> str:
+    return one_line(text[:_LONGEST].encode("utf-8", "replace").decode("utf-8"))
 
 
 def _covered(context: Context, session: Session, asked: Asked) -> bool:

@@ -63,8 +63,10 @@ def _decide(context: Context, session: Session, places: Sequence[Place], limit: 
         graphs = context.graphs(session)
         pairs = [(graph, place) for graph in graphs for place in places]
         others = [set(graph.touches.named(place.path, NAMESAKES)) - place.known_to(graph) for graph, place in pairs]
-    root = session.project_path  # links are looked up between the two, without the lock
-    linked = [context.places.leading(keys, place, root) for keys, (_, place) in zip(others, pairs, strict=True)]
+    linked = [  # asks the file system, and so without the lock; the user's graph knows no root
+        context.places.leading(keys, place, session.project_path if graph.level == "project" else "")
+        for keys, (graph, place) in zip(others, pairs, strict=True)
+    ]
     with context.memory.lock:
         named = {
             (graph, name)

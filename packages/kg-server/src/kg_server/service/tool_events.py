@@ -123,7 +123,7 @@ class ToolEvents:
             pass
         except OSError as error:
             log.warning("%s cannot be read and is begun anew: %s", path, error)
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
             self._set_aside(path, error)
             return Counts(project_path)
         return counts
