@@ -15,7 +15,7 @@ from kg_harness_claude.detection import NAME, is_claude_code
 from kg_harness_claude.events import classify
 from kg_harness_claude.prompt_text import typed_text
 from kg_harness_claude.reply import render
-from kg_harness_claude.samples import sample_payload
+from kg_harness_claude.samples import sample_file_read, sample_payload
 from kg_harness_claude.tools import OWN_FOLDER, file_touches, web_lookups
 
 REPLY_LIMIT = Limit(9_500, "utf16")
@@ -80,6 +80,12 @@ def kg_web_lookups(event: ToolUse) -> Sequence[WebLookup] | None:
 def kg_transient_paths() -> Sequence[str]:
     """Settings, transcripts and what the client keeps beside them."""
     return (OWN_FOLDER,)
+
+
+@hookimpl
+def kg_sample_file_read(client_session: str, cwd: str, path: str) -> ToolUse:
+    """A call of the tool that reads a file."""
+    return sample_file_read(client_session, cwd, path)
 
 
 @hookimpl

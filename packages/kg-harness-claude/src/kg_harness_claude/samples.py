@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib.resources import files
+from typing import Any
 
 from kg_server.plugins import Event, Prompt, SessionStart, ToolUse
 
@@ -24,7 +25,23 @@ def sample_payload(event: Event) -> tuple[str, Payload] | None:
     return None
 
 
+def sample_file_read(client_session: str, cwd: str, path: str) -> ToolUse:
+    """A call of the tool Read."""
+    recorded = _recorded("PostToolUse")
+    return ToolUse(
+        client_session=client_session,
+        cwd=cwd,
+        tool="Read",
+        input={"file_path": path},
+        response={**recorded["tool_response"], "file": {**recorded["tool_response"]["file"], "filePath": path}},
+        tool_use_id=str(recorded["tool_use_id"]),
+    )
+
+
+def _recorded(name: str) -> dict[str, Any]:
+    return dict(json.loads(files(__package__).joinpath(f"samples/{name}.json").read_text(encoding="utf-8")))
+
+
 def _filled(name: str, event: SessionStart | Prompt | ToolUse, **fields: object) -> tuple[str, Payload]:
-    recorded = json.loads(files(__package__).joinpath(f"samples/{name}.json").read_text(encoding="utf-8"))
     common = {"session_id": event.client_session, "cwd": event.cwd, "transcript_path": event.transcript_path}
-    return name, {**recorded, **common, **fields}
+    return name, {**_recorded(name), **common, **fields}

@@ -9,8 +9,15 @@ from kg_processes import Machine
 
 def test_the_demo_plays_to_its_end_and_touches_no_memory_of_the_users(machine: Machine) -> None:
     shown = machine.kg("demo")
-    assert re.findall(r"^(\d+)\. ", shown, re.MULTILINE) == [str(number) for number in range(1, 10)]
-    for part in ("Acme CLI gives its model", "invoice-rounding:", "refund-worker:", "user.json", "more lines"):
+    assert re.findall(r"^(\d+)\. ", shown, re.MULTILINE) == [str(number) for number in range(1, 11)]
+    for part in (
+        "Acme CLI gives its model",
+        "invoice-rounding:",
+        "refund-worker:",
+        "mail-retries:",
+        "user.json",
+        "more lines",
+    ):
         assert part in shown
     assert re.search(r"^   and the person: .* \w+", shown, re.MULTILINE)
     assert not machine.store.exists()

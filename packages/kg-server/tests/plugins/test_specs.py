@@ -139,6 +139,13 @@ def test_odd_transient_names_are_left_out_and_told(answer: object, caplog: pytes
     assert "plugin odd: kg_transient_paths answered" in caplog.text
 
 
+def test_kg_sample_file_read_is_a_tool_call_that_touches_the_file() -> None:
+    event = acme().sample_file_read("chat-1", "/p", "/p/a.py")
+    assert event is not None
+    assert acme().file_touches(event) == [FileTouch("/p/a.py", "/p")]
+    assert acme(kg_sample_file_read=lambda path: None).sample_file_read("c", "/p", "a.py") is None
+
+
 def test_kg_sample_payload_gives_a_payload_that_classifies_as_its_event() -> None:
     view = acme()
     for event in (START, PROMPT):

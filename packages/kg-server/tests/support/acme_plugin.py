@@ -120,13 +120,21 @@ def kg_transient_paths() -> Sequence[str]:
 
 
 @hookimpl
+def kg_sample_file_read(client_session: str, cwd: str, path: str) -> ToolUse:
+    """The tool that opens a file."""
+    return ToolUse(client_session, cwd, "open", {"file": path})
+
+
+@hookimpl
 def kg_sample_payload(event: Event) -> tuple[str, Mapping[str, object]] | None:
-    """A start and a prompt."""
+    """A start, a prompt and a tool call."""
     match event:
         case SessionStart():
             return "begin", {"chat": event.client_session, "dir": event.cwd, "how": event.kind}
         case Prompt():
             return "ask", {"chat": event.client_session, "dir": event.cwd, "text": event.text}
+        case ToolUse():
+            return "used", {"chat": event.client_session, "dir": event.cwd, "tool": event.tool, "with": event.input}
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from kg_http import TOKEN, Server, serving, settings_of
 from kg_server.storage.layout import USER
-from kg_server.web.app import create_app
+from kg_server.web.app import create_app, jobs
 from kg_server.web.bodies import HOOK_BODY_BYTES
 from kg_server.web.hook_routes import INLINE_BYTES, answered
 from kg_world import World
@@ -62,6 +62,55 @@ def test_an_event_with_nothing_to_say_is_an_empty_200(server: Server, start: dic
 def test_every_reply_has_its_length(server: Server, event: str, payload: Any) -> None:
     answer = server.hook(event, payload)
     assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_a_tools_result_is_answered_with_lessons_on_its_file_then_with_a_nudge(
+    server: Server, start: dict[str, str]
+) -> None:
+    for chat in ("chat-1", "chat-2"):
+        server.hook("begin", {**start, "chat": chat})
+        server.world.read_all(server.world.bound(chat))
+    server.world.remember({"store-lock": "The store locks rows."}, tier="archived", touches=["src/store.py"])
+    used = {**start, "tool": "open", "with": {"file": "src/store.py|src/cart.py"}}
+    assert server.hook("used", used).json() == {
+        "say": "Memory on src/store.py, src/cart.py:\n  store-lock: The store locks rows."
+    }
+    assert server.hook("used", used).content == b""
+    recalled, asked = server.hook("used", {**used, "chat": "chat-2"}).json()["say"].split("\n\n")
+    assert "store-lock: The store locks rows." in recalled
+    assert "src/cart.py was read in an earlier session too" in asked
+
+
+def test_the_tick_writes_what_capture_counted(server: Server, start: dict[str, str]) -> None:
+    server.hook("begin", start)
+    server.hook("used", {**start, "tool": "fetch", "with": {"target": "https://me:pw@h.example/a?token=1"}})
+    for job in jobs(server.world.context):
+        job()
+    counted = json.loads(server.world.layout.tool_events(server.world.key).read_bytes())
+    assert list(counted["events"]) == ["web:https://h.example/a"]
+
+
+@pytest.mark.parametrize(
+    "given", [None, 7, "x", [], {"file": 7}, {"file": ["a"]}, {"file": "\x00"}, {"file": "a" * 9_000}]
+)
+@pytest.mark.parametrize("tool", ["open", "change", "run", "fetch", "search", "", "x" * 500])
+def test_an_odd_tool_call_is_an_empty_200(server: Server, start: dict[str, str], tool: str, given: Any) -> None:
+    server.hook("begin", start)
+    server.world.read_all(server.world.bound())
+    answer = server.hook("used", {**start, "tool": tool, "with": given})
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+@pytest.mark.parametrize("hook", ["kg_file_touches", "kg_web_lookups", "kg_reply_limit"])
+def test_a_broken_plugin_answers_a_tool_call_with_silence_or_without_its_part(
+    make_world: Callable[..., World], start: dict[str, str], hook: str
+) -> None:
+    world = make_world(**{hook: broken})
+    with serving(world) as server:
+        payload = {**start, "dir": str(world.project), "tool": "open", "with": {"file": "a.py"}}
+        assert server.hook("begin", payload).status_code == 200
+        answer = server.hook("used", payload)
+    assert (answer.status_code, answer.content) == (200, b"")
 
 
 def test_an_unknown_client_is_silence(server: Server, start: dict[str, str]) -> None:

@@ -25,6 +25,7 @@ from kg_server.storage.layout import Layout
 PROJECT = "coffee-shop"
 WORK = "Why is the invoice total off by a cent after rounding, and does the refund worker matter for it?"
 HEAD_LINES, TAIL_LINES = 14, 9
+FILE = "src/mail.py"
 SMALL_TALK = "thanks, that looks good to me"
 
 
@@ -96,6 +97,16 @@ class Stage:
         self.narrator.tell(title, f"> {text}\n{added or '(nothing is added to this prompt)'}")
         return added
 
+    def read(self, name: str, file: str, title: str) -> str:
+        """The agent reads a file of the project; returns what is added to the tool's result."""
+        path = str(self.project / file)
+        event = self.harness.sample_file_read(f"demo-{name}", str(self.project), path)
+        if event is None:
+            raise DemoFailed(f"the plugin for {self.harness.info.title} has no sample of a tool that reads a file")
+        added = _model_text(self.hooks.send(event))
+        self.narrator.tell(title, f"{event.tool} {file}\n{added or '(nothing is added to this result)'}")
+        return added
+
 
 def _play(base: Path, settings: Settings, harness: HarnessView, narrator: Narrator) -> None:
     project = base / PROJECT
@@ -116,6 +127,8 @@ def _play(base: Path, settings: Settings, harness: HarnessView, narrator: Narrat
         recalled = stage.prompt("second", WORK, "The second is asked: an archived lesson and the fresh one come back")
         if "invoice-rounding:" not in recalled or "refund-worker:" not in recalled:
             raise DemoFailed("the prompt did not recall the archived and the fresh lesson")
+        if "mail-retries:" not in stage.read("second", FILE, "It opens a file: the lesson that names it comes along"):
+            raise DemoFailed("the lesson that names the file did not come with it")
         if stage.prompt("second", SMALL_TALK, "It is thanked: the memory stays silent"):
             raise DemoFailed("small talk was answered")
         narrator.tell("What others changed, on demand", tools.call("kg_sync", session_id=second))

@@ -25,6 +25,7 @@ _ARCHIVED = {
     "invoice-rounding": "Invoice totals are rounded per line and then summed; rounding the sum is off by a cent.",
     "mail-retries": "Confirmation mails are retried for two days; a bounce stops them at once.",
 }
+_TOUCHES = {"mail-retries": ["src/mail.py"]}
 _EDGES = (
     ("order-flow", "reserves-in", "stock-service"),
     ("order-flow", "is-confirmed-by", "payment-webhook"),
@@ -75,7 +76,8 @@ def prepare(layout: Layout, slug: str, project_path: str, now: float) -> None:
 
 
 def _node(name: str, gist: str, created: float) -> Node:
-    return {"id": name, "gist": gist, "_created_ts": created}
+    touches: Node = {"touches": _TOUCHES[name]} if name in _TOUCHES else {}
+    return {"id": name, "gist": gist, "_created_ts": created, **touches}
 
 
 def _write(storage: JsonFiles, key: GraphKey, nodes: list[Node], edges: list[Edge], project_path: str) -> None:

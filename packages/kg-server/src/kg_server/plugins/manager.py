@@ -138,6 +138,12 @@ class HarnessView:
         """See `kg_web_lookups`; none where the plugin answers something else."""
         return _all_of(WebLookup, self._first("kg_web_lookups", event=event), f"{self.info.name}: kg_web_lookups")
 
+    def sample_file_read(self, client_session: str, cwd: str, path: str) -> ToolUse | None:
+        """See `kg_sample_file_read`."""
+        return self._first(  # type: ignore[no-any-return]
+            "kg_sample_file_read", client_session=client_session, cwd=cwd, path=path
+        )
+
     def sample_payload(self, event: Event) -> tuple[str, JsonObject] | None:
         """See `kg_sample_payload`."""
         return self._first("kg_sample_payload", event=event)  # type: ignore[no-any-return]

@@ -84,6 +84,14 @@ def kg_transient_paths() -> Sequence[str] | None:
 
 
 @hookspec(firstresult=True)
+def kg_sample_file_read(client_session: str, cwd: str, path: str) -> ToolUse | None:
+    """Answer a call of the tool with which your client reads a file, as if it had just read `path`.
+
+    For the demo and for self-checks, like `kg_sample_payload`; `kg_file_touches` finds `path` in it again.
+    """
+
+
+@hookspec(firstresult=True)
 def kg_sample_payload(event: Event) -> tuple[str, Mapping[str, object]] | None:
     """Answer the hook name and a payload as your client sends it that `kg_classify_payload` turns into `event`.
 
