@@ -54,6 +54,10 @@ def caps(_: str) -> str:
         ("a full read of both levels", f"{limits.READ_BUDGET:,} characters; active gists are never left out"),
         ("a search reply", f"{limits.SEARCH_CHARACTERS:,} characters"),
         ("what is added to a prompt", f"{limits.RECALL_HITS} lessons, {limits.RECALL_CHARACTERS:,} characters"),
+        (
+            "what is added when a file is opened",
+            f"{limits.FILE_RECALL_NODES} lessons, {limits.FILE_RECALL_CHARACTERS:,} characters",
+        ),
     )
     return _table(("what", "at most"), rows)
 
