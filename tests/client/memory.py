@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ class Memory:
         """The file that the server writes once it listens, and removes when it stops."""
         return self.state / "knowledge-graph" / f"port-{self.port}" / "endpoint"
 
-    def remember(self, gists: dict[str, str], *, archived: bool = False) -> None:
+    def remember(self, gists: dict[str, str], *, archived: bool = False, touches: Sequence[str] = ()) -> None:
         """Put nodes of the user level into the store, as a stopped server would have left it."""
         now = time.time()
         nodes = {
@@ -45,6 +46,7 @@ class Memory:
                 "_created_ts": now,
                 "_written": {"ts": now, "by": "00000000"},
                 **({"_archived": True} if archived else {}),
+                **({"touches": list(touches)} if touches else {}),
             }
             for name, gist in gists.items()
         }

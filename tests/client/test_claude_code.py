@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(300)]
 
 START = "SessionStart hook additional context: "
 PROMPT = "UserPromptSubmit hook additional context: "
+TOOL = "PostToolUse:{} hook additional context: "
 HARMLESS = {"hook_success", "hook_additional_context", "hook_system_message"}
 
 
@@ -142,6 +143,32 @@ def test_a_prompt_after_the_full_read_recalls_an_archived_lesson(
     second = claude.ask("why does the zanzibar exporter drop rows?", "--resume", first.session)
     assert succeeded(second, "Because of the timezone.")
     assert gist in added(model.requests[-1], PROMPT)
+
+
+def test_a_file_that_is_read_brings_the_archived_lesson_that_names_it(
+    claude: ClaudeCode, model: ScriptedModel, memory: Memory
+) -> None:
+    note = claude.project / "zanzibar.txt"
+    note.write_text("hello\n", "utf-8")
+    gist = "The exporter drops rows without a timezone"
+    memory.remember({"zanzibar-needs-timezone": gist}, archived=True, touches=[f"{note}:1-3"])
+    memory.fill()
+    model.script(kg("kg_read"), call("Read", file_path=str(note)), say("It says hello."))
+    outcome = claude.ask("what does the note say?")
+    assert succeeded(outcome, "It says hello.")
+    assert f"zanzibar-needs-timezone: {gist}" in added(model.requests[-1], TOOL.format("Read"))
+    assert json.dumps(model.requests[-1].body).count(gist) == 1
+
+
+def test_a_file_that_a_second_conversation_reads_brings_a_nudge_to_write_the_lesson_down(
+    claude: ClaudeCode, model: ScriptedModel
+) -> None:
+    note = claude.project / "zanzibar.txt"
+    note.write_text("hello\n", "utf-8")
+    for _ in range(2):
+        model.script(kg("kg_read"), call("Read", file_path=str(note)), say("It says hello."))
+        assert succeeded(claude.ask("what does the note say?"), "It says hello.")
+    assert "zanzibar.txt was read in an earlier session too" in added(model.requests[-1], TOOL.format("Read"))
 
 
 def test_until_the_full_read_each_prompt_asks_for_it(claude: ClaudeCode, model: ScriptedModel) -> None:

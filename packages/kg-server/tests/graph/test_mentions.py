@@ -139,6 +139,16 @@ def test_a_text_that_names_a_file_holds_all_terms_of_its_name(name: str, before:
         assert set(name_terms(f"src/{name}")) <= {term for token in words(text) for term in token}
 
 
+@pytest.mark.parametrize(
+    "unit", ["a", "a/", "/", ".", "./", "../", "~/", "store.py", "store.py/", "src/store.py", "\\", " "]
+)
+def test_half_a_megabyte_of_anything_comes_to_an_end(unit: str) -> None:
+    text = unit * (500_000 // len(unit))
+    for path in (FILE, unit * 50, "a/" * 250 + "a", "a"):
+        names_file(text, path)
+        names_page(text, f"https://{path}")
+
+
 @given(st.text(), st.text())
 def test_no_text_is_too_odd(text: str, path: str) -> None:
     names_file(text, path)

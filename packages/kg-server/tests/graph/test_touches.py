@@ -184,6 +184,29 @@ def test_files_of_the_same_name_are_listed_up_to_a_bound() -> None:
     assert index.named("/any/where/index.ts", 3) == []
 
 
+class Counting(dict[str, dict[str, set[str]]]):
+    """A table that counts how often it is asked."""
+
+    asked = 0
+
+    def get(self, key: str, default: object = None) -> dict[str, set[str]]:  # type: ignore[override]
+        """As a dict's, counted."""
+        self.asked += 1
+        return super().get(key, {})
+
+
+def test_a_lookup_asks_as_often_in_a_large_memory_as_in_a_small_one() -> None:
+    asked = set()
+    for size in (10, 10_000):
+        index = TouchIndex()
+        for number in range(size):
+            index.put(f"n{number}", [f"src/{number}.py", f"docs/{number % 7}.md (part {number})"])
+        index._nodes = Counting(index._nodes)
+        assert index.nodes(file_keys(f"{ROOT}/src/3.py", ROOT, [HOME])) == {"n3"}
+        asked.add(index._nodes.asked)
+    assert len(asked) == 1
+
+
 def nothing_is_left(index: TouchIndex) -> bool:
     return not (index._nodes or index._named or index._keys)
 

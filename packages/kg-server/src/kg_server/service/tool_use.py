@@ -14,6 +14,8 @@ from kg_server.service.places import Place
 from kg_server.service.sessions import Session
 
 BETWEEN = "\n\n"
+_LOOKED_AT = 8 * limits.FILES_OF_A_CALL
+"""So many files of a call are looked for; at most eight of those that are there take part."""
 
 
 def after_tool(
@@ -21,7 +23,7 @@ def after_tool(
 ) -> str:
     """The text to add to a tool's result, within `limit`; empty for silence."""
     root = session.project_path if session.slug else ""
-    found = [(one, context.places.of(one.path, one.folder, root)) for one in touches]
+    found = [(one, context.places.of(one.path, one.folder, root)) for one in touches[:_LOOKED_AT]]
     found = [(one, place) for one, place in found if place is None or one.certain or place.is_file()]
     found = found[: limits.FILES_OF_A_CALL]
     places = _distinct(place for _, place in found if place)
