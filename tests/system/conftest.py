@@ -35,7 +35,7 @@ def make_house(tmp_path: Path) -> Iterator[Callable[..., House]]:
 @pytest.fixture
 def house(make_house: Callable[..., House]) -> House:
     """A house with an empty memory and no server yet."""
-    return make_house("house")
+    return make_house("house", KG_SAVE_INTERVAL="0.2")
 
 
 ARCHIVED = {"invoice-rounding": "Invoice totals are rounded half to even per line, never on the sum"}
@@ -44,18 +44,19 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def boarding_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """One house with its server up for all tests that end no server: its user level is almost full."""
+    """One house for all tests that need no memory, server or port of their own; its user level is almost full."""
     house = House(tmp_path_factory.mktemp("boarding"), environ={"KG_SAVE_INTERVAL": "0.2"})
     house.fill()
     house.remember(ARCHIVED, archived=True)
-    house.kg("start")
     yield house
     house.close()
 
 
 @pytest.fixture
 def lodger(boarding_house: House) -> Iterator[House]:
-    """A project of its own in the boarding house."""
+    """A project of its own in the boarding house, whose server is up."""
+    if not boarding_house.is_listened_to():
+        boarding_house.kg("start")
     lodger = boarding_house.lodger(f"project-{next(_numbers)}")
     yield lodger
     lodger.leave()

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,6 +29,12 @@ from .shim import GIVE_UP_S, Shim
 PLUGIN = Path(kg_harness_claude.__file__).parent / "plugin"
 COMMANDS = Path(sys.executable).parent
 NEWEST = VERSIONS[-1]
+
+
+def as_an_ordinary_user() -> Sequence[str]:
+    """What a command begins with so that file modes hold for it: root may otherwise write to any folder."""
+    setpriv = shutil.which("setpriv") if os.geteuid() == 0 else None
+    return [setpriv, "--bounding-set=-dac_override,-dac_read_search"] if setpriv else []
 
 
 def free_port() -> int:
@@ -96,7 +103,7 @@ class House:
         self.port = free_port()
         self.state = folder / "state" / "knowledge-graph" / f"port-{self.port}"
         self.plugin = plugin
-        self.prefix: Sequence[str] = ()
+        self._prefix = as_an_ordinary_user()
         for made in (self.project, self.temporary):
             made.mkdir(parents=True)
         self.environ = {
@@ -128,14 +135,15 @@ class House:
     # --- what a client sends
 
     def payload(self, name: str, session: str = "", version: str = NEWEST, **fields: Any) -> dict[str, Any]:
-        """A recorded payload, of this house's project."""
+        """A recorded payload, of this house's project; sessions of one name in two projects are two."""
+        session = session and f"{session}-of-{self.project.name}"
         return recorded(version, name, self.home, self.project, session, **fields)
 
     def start_hook(self, payload: Mapping[str, Any], **environ: str) -> Hook:
         """Start the hook process of a payload's event."""
         data = json.dumps(payload).encode()
         command, limit_s = client_command(self.plugin, payload["hook_event_name"])
-        return Hook([*self.prefix, *command], data, limit_s, {**self.environ, **environ}, self.project)
+        return Hook([*self._prefix, *command], data, limit_s, {**self.environ, **environ}, self.project)
 
     def hook(self, name: str, session: str = "", version: str = NEWEST, **fields: Any) -> dict[str, Any]:
         """Run the hook of a recorded payload to its end; its output."""
@@ -155,7 +163,7 @@ class House:
 
     def shim(self, **environ: str) -> Shim:
         """A `kg mcp` that has been introduced to its client."""
-        shim = Shim([*self.prefix, self._kg, "mcp"], {**self.environ, **environ}, self.project)
+        shim = Shim([*self._prefix, self._kg, "mcp"], {**self.environ, **environ}, self.project)
         self._shims.append(shim)
         shim.initialize()
         return shim
@@ -163,7 +171,7 @@ class House:
     def run(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run `kg` to its end."""
         return subprocess.run(
-            [*self.prefix, self._kg, *words],
+            [*self._prefix, self._kg, *words],
             env={**self.environ, **environ},
             cwd=self.project,
             stdin=subprocess.DEVNULL,

@@ -69,7 +69,7 @@ def test_a_change_under_a_sessions_feet_is_refused_and_shown(lodger: House) -> N
 
 
 def test_eight_shims_that_write_at_once_lose_nothing(lodger: House, long_run: bool) -> None:
-    session, shims = lodger.begin(str(lodger.project)), together(*[lodger.shim] * WRITERS)
+    session, shims = lodger.begin("first"), together(*[lodger.shim] * WRITERS)
     names = lots(WRITERS, 500 if long_run else 60)
     done = together(
         *(lambda shim=shim, own=own: write(shim, session, own) for shim, own in zip(shims, names, strict=True))
@@ -79,16 +79,16 @@ def test_eight_shims_that_write_at_once_lose_nothing(lodger: House, long_run: bo
     until(lambda: sorted(lodger.saved()) == everything, "all of it is in the snapshot")
 
 
-def kill_under_writers(house: House, names: Sequence[Sequence[str]], at: int) -> None:
+def kill_under_writers(lodger: House, names: Sequence[Sequence[str]], at: int) -> None:
     """Kill the server once so many more writes have reached the disk; all that was acknowledged is there afterwards."""
-    session, shims = house.begin(names[0][0]), together(*[house.shim] * len(names))
+    session, shims = lodger.begin(names[0][0]), together(*[lodger.shim] * len(names))
     shims[0].put(session, f"before-{names[0][0]}")
-    journal = house.journal_file
+    journal = lodger.journal_file
     lines = journal.read_bytes().count(b"\n")
 
     def kill() -> list[str]:
         until(lambda: journal.read_bytes().count(b"\n") >= lines + at, "the writers are at work")
-        house.kill_server()
+        lodger.kill_server()
         return []
 
     tasks = [lambda shim=shim, own=own: write(shim, session, own) for shim, own in zip(shims, names, strict=True)]
@@ -96,19 +96,19 @@ def kill_under_writers(house: House, names: Sequence[Sequence[str]], at: int) ->
     assert len(acknowledged) >= at - len(names)
     for shim in shims:
         shim.finish()
-    house.kg("stop")
-    there = {name for name in house.saved() if name in {one for own in names for one in own}}
+    lodger.kg("stop")
+    there = {name for name in lodger.saved() if name in {one for own in names for one in own}}
     assert acknowledged <= there
 
 
-def test_a_kill_under_eight_writers_loses_nothing_that_was_acknowledged(house: House) -> None:
-    kill_under_writers(house, lots(WRITERS, 15), at=40)
+def test_a_kill_under_eight_writers_loses_nothing_that_was_acknowledged(lodger: House) -> None:
+    kill_under_writers(lodger, lots(WRITERS, 15), at=40)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_kills_at_random_moments_under_eight_writers_lose_nothing_that_was_acknowledged(house: House) -> None:
+def test_kills_at_random_moments_under_eight_writers_lose_nothing_that_was_acknowledged(lodger: House) -> None:
     moments = random.Random(7)
     for round_number in range(30):
         names = [[f"round-{round_number}-{name}" for name in own] for own in lots(WRITERS, 40)]
-        kill_under_writers(house, names, at=moments.randrange(1, 200))
+        kill_under_writers(lodger, names, at=moments.randrange(1, 200))

@@ -10,6 +10,18 @@ import psutil
 
 from .house import House, until
 
+STEPS = (
+    "The server starts",
+    "the memory is preloaded",
+    "full read",
+    "Another conversation begins",
+    "writes it down",
+    "an archived lesson and the fresh one come back",
+    "the memory stays silent",
+    "What others changed",
+    "what lies on disk",
+)
+"""What the demo shows at least, in this order."""
 CLIENT = """
 import subprocess, sys
 shim = subprocess.Popen([sys.argv[1], "mcp"])
@@ -51,7 +63,7 @@ def test_a_server_lives_on_when_the_client_whose_hook_started_it_is_gone(house: 
 
 
 def test_a_write_that_was_on_its_way_when_the_client_closed_is_carried_out(lodger: House) -> None:
-    session, shim = lodger.begin(lodger.project.name), lodger.shim()
+    session, shim = lodger.begin("first"), lodger.shim()
     arguments = {"session_id": session, "level": "project", "id": "last-words", "gist": "Said while leaving"}
     shim.say("tools/call", {"name": "kg_put_node", "arguments": arguments})
     shim.finish()
@@ -62,22 +74,8 @@ def test_the_demo_shows_every_step_and_leaves_nothing_running_and_no_file(house:
     shown = house.kg("demo", KG_STORAGE_ROOT=str(house.store), PATH="/nowhere")
     steps = [line for line in shown.splitlines() if line[:1].isdigit()]
     assert [step.partition(".")[0] for step in steps] == [str(number) for number in range(1, len(steps) + 1)]
-    for step, title in zip(
-        steps,
-        (
-            "The server starts",
-            "the memory is preloaded",
-            "full read",
-            "Another conversation begins",
-            "writes it down",
-            "an archived lesson and the fresh one come back",
-            "the memory stays silent",
-            "What others changed",
-            "what lies on disk",
-        ),
-        strict=True,
-    ):
-        assert title in step
+    remaining = iter(steps)
+    assert [title for title in STEPS if not any(title in step for step in remaining)] == []
     assert house.falls_silent()
     assert list(house.temporary.iterdir()) == []
     assert not house.store.exists()

@@ -104,12 +104,11 @@ def test_a_session_start_starts_a_server_in_the_place_of_a_dead_one(house: House
 
 
 def test_hooks_end_silent_while_the_server_is_stopped_and_work_again_afterwards(lodger: House) -> None:
-    client = lodger.project.name
-    session = lodger.begin(client)
+    session = lodger.begin("first")
     with lodger.stopped_server():
-        hooks = [lodger.start_hook(lodger.payload(name, client)) for name in EVENTS]
+        hooks = [lodger.start_hook(lodger.payload(name, "first")) for name in EVENTS]
         assert [hook.output() for hook in hooks] == [{}, {}, {}]
-    assert session in lodger.prompt(client, PROMPT)
+    assert session in lodger.prompt("first", PROMPT)
 
 
 def test_a_tool_call_is_told_to_the_agent_where_somebody_else_has_the_port(house: House) -> None:

@@ -10,23 +10,23 @@ NAMES = [f"lesson-{number:02d}" for number in range(20)]
 
 
 @pytest.mark.requirement("saving.durable-before-reply")
-def test_every_acknowledged_write_is_there_after_a_kill(house: House) -> None:
-    session, shim = house.begin("first"), house.shim()
+def test_every_acknowledged_write_is_there_after_a_kill(lodger: House) -> None:
+    session, shim = lodger.begin("first"), lodger.shim()
     for name in NAMES:
         shim.put(session, name)
-    house.kill_server()
-    house.kg("start")
+    lodger.kill_server()
+    lodger.kg("start")
     read = shim.call("kg_read", session_id=session)
     assert [name for name in NAMES if f"What is to be known of {name}" not in read] == []
 
 
-def test_a_kill_leaves_the_session_and_its_shim_at_work(house: House) -> None:
-    session, shim = house.begin("first"), house.shim()
+def test_a_kill_leaves_the_session_and_its_shim_at_work(lodger: House) -> None:
+    session, shim = lodger.begin("first"), lodger.shim()
     shim.put(session, "before", "Written before the kill")
-    (killed,) = house.servers()
-    house.kill_server()
+    (killed,) = lodger.servers()
+    lodger.kill_server()
     shim.put(session, "after", "Written after the kill")
-    (started,) = house.servers()
+    (started,) = lodger.servers()
     assert started.pid != killed.pid
     read = shim.call("kg_read", session_id=session)
     assert f"Session: {session}" in read
@@ -34,52 +34,52 @@ def test_a_kill_leaves_the_session_and_its_shim_at_work(house: House) -> None:
     assert "Written after the kill" in read
 
 
-def test_a_prompt_while_the_server_is_down_is_silent_and_starts_none(house: House) -> None:
-    house.begin("first")
-    house.kill_server()
-    assert house.hook("UserPromptSubmit", "first") == {}
-    assert house.hook("PostToolUse.Read", "first") == {}
-    assert house.falls_silent()
+def test_a_prompt_while_the_server_is_down_is_silent_and_starts_none(lodger: House) -> None:
+    lodger.begin("first")
+    lodger.kill_server()
+    assert lodger.hook("UserPromptSubmit", "first") == {}
+    assert lodger.hook("PostToolUse.Read", "first") == {}
+    assert lodger.falls_silent()
 
 
-def test_a_prompt_after_a_kill_finds_its_session_again(house: House) -> None:
-    session = house.begin("first")
-    house.kill_server()
-    house.kg("start")
-    assert session in house.prompt("first", "What did we decide about the retries of the payment worker?")
+def test_a_prompt_after_a_kill_finds_its_session_again(lodger: House) -> None:
+    session = lodger.begin("first")
+    lodger.kill_server()
+    lodger.kg("start")
+    assert session in lodger.prompt("first", "What did we decide about the retries of the payment worker?")
 
 
-def test_the_next_session_start_brings_a_killed_server_back_with_what_was_written(house: House) -> None:
-    house.shim().put(house.begin("first"), "before", "Written before the kill")
-    house.kill_server()
-    preload = house.hook("SessionStart.startup", "second")["hookSpecificOutput"]["additionalContext"]
+def test_the_next_session_start_brings_a_killed_server_back_with_what_was_written(lodger: House) -> None:
+    lodger.shim().put(lodger.begin("first"), "before", "Written before the kill")
+    lodger.kill_server()
+    preload = lodger.hook("SessionStart.startup", "second")["hookSpecificOutput"]["additionalContext"]
     assert "Written before the kill" in preload
 
 
 @pytest.mark.requirement("saving.snapshot-when")
-def test_a_stopped_server_has_written_its_snapshot_and_left_no_trace_of_running(house: House) -> None:
-    session, shim = house.begin("first"), house.shim()
+def test_a_stopped_server_has_written_its_snapshot_and_left_no_trace_of_running(lodger: House) -> None:
+    session, shim = lodger.begin("first"), lodger.shim()
     for name in NAMES:
         shim.put(session, name)
-    assert house.kg("stop") == "The server is stopped.\n"
-    assert sorted(house.saved()) == NAMES
-    assert not (house.state / "endpoint").exists()
-    assert not (house.state / "server.pid").exists()
+    assert lodger.kg("stop") == "The server is stopped.\n"
+    assert sorted(lodger.saved()) == NAMES
+    assert not (lodger.state / "endpoint").exists()
+    assert not (lodger.state / "server.pid").exists()
 
 
-def test_a_restart_between_two_calls_is_not_noticed_by_the_client(house: House) -> None:
-    session, shim = house.begin("first"), house.shim()
+def test_a_restart_between_two_calls_is_not_noticed_by_the_client(lodger: House) -> None:
+    session, shim = lodger.begin("first"), lodger.shim()
     shim.call("kg_read", session_id=session)
     shim.put(session, "before")
-    house.kg("restart")
+    lodger.kg("restart")
     shim.put(session, "before", "Said better after the restart")
     assert shim.call("kg_sync", session_id=session) == "No changes by other sessions."
-    house.kg("stop")
-    assert house.saved()["before"]["gist"] == "Said better after the restart"
+    lodger.kg("stop")
+    assert lodger.saved()["before"]["gist"] == "Said better after the restart"
 
 
-def test_a_resumed_conversation_goes_on_in_its_session_after_a_restart(house: House) -> None:
-    session = house.begin("first")
-    house.kg("restart")
-    resumed = house.hook("SessionStart.resume", "first")["hookSpecificOutput"]["additionalContext"]
+def test_a_resumed_conversation_goes_on_in_its_session_after_a_restart(lodger: House) -> None:
+    session = lodger.begin("first")
+    lodger.kg("restart")
+    resumed = lodger.hook("SessionStart.resume", "first")["hookSpecificOutput"]["additionalContext"]
     assert f"Memory session {session} goes on" in resumed

@@ -31,11 +31,11 @@ def locked(make_house: Callable[..., House], token_file: str) -> House:
     return house
 
 
-def test_hook_shim_and_commands_work_with_a_token_of_the_users_own(locked: House) -> None:
-    session, shim = locked.begin("first"), locked.shim()
+def test_hook_shim_and_commands_work_with_a_token_of_the_users_own(open_house: House) -> None:
+    session, shim = open_house.begin("first"), open_house.shim()
     shim.put(session, "retry-policy", "Retry five times")
-    assert "retry-policy" in locked.kg("history", "retry-policy", "--project", str(locked.project))
-    assert (locked.state / "endpoint").read_text("ascii") == f"{locked.port} {TOKEN}\n"
+    assert "retry-policy" in open_house.kg("history", "retry-policy", "--project", str(open_house.project))
+    assert (open_house.state / "endpoint").read_text("ascii") == f"{open_house.port} {TOKEN}\n"
 
 
 def test_a_token_of_the_users_own_is_still_good_after_a_kill(locked: House) -> None:

@@ -18,7 +18,7 @@ KEPT_UNITS = 10_000
 
 
 def test_a_recorded_session_start_preloads_within_what_the_client_keeps(lodger: House, version: str) -> None:
-    output = lodger.hook("SessionStart.startup", lodger.project.name, version)
+    output = lodger.hook("SessionStart.startup", "first", version)
     assert output["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert output["systemMessage"].startswith("Memory: ")
     preload = context(output)
@@ -28,20 +28,18 @@ def test_a_recorded_session_start_preloads_within_what_the_client_keeps(lodger: 
 
 
 def test_a_recorded_prompt_is_reminded_of_the_full_read_until_it_was_made(lodger: House, version: str) -> None:
-    client = lodger.project.name
-    session = lodger.begin(client, version)
-    reminded = context(lodger.hook("UserPromptSubmit", client, version))
+    session = lodger.begin("first", version)
+    reminded = context(lodger.hook("UserPromptSubmit", "first", version))
     assert f'kg_read(session_id="{session}")' in reminded
     full = lodger.shim().call("kg_read", session_id=session)
     assert "filler-000" in full
     assert "invoice-rounding" in full
-    assert "kg_read" not in context(lodger.hook("UserPromptSubmit", client, version))
+    assert "kg_read" not in context(lodger.hook("UserPromptSubmit", "first", version))
 
 
 def test_a_second_session_recalls_what_it_has_not_seen_archived_and_fresh(lodger: House, version: str) -> None:
     shim = lodger.shim()
-    writer, reader = f"{lodger.project.name}-writer", f"{lodger.project.name}-reader"
-    first, second = lodger.begin(writer, version), lodger.begin(reader, version)
+    first, second = lodger.begin("writer", version), lodger.begin("reader", version)
     for session in (first, second):
         shim.call("kg_read", session_id=session)
     shim.put(first, "refund-worker", FRESH)
@@ -49,24 +47,22 @@ def test_a_second_session_recalls_what_it_has_not_seen_archived_and_fresh(lodger
         "kg_put_edge",
         **{"session_id": first, "level": "project", "from": "refund-worker", "to": "src/refunds.py", "rel": "is-in"},
     )
-    recalled = lodger.prompt(reader, WORK, version)
+    recalled = lodger.prompt("reader", WORK, version)
     assert f"refund-worker: {FRESH}" in recalled
     assert f"invoice-rounding: {ARCHIVED['invoice-rounding']}" in recalled
-    assert lodger.prompt(reader, WORK, version) == ""  # once shown it is in the conversation
+    assert lodger.prompt("reader", WORK, version) == ""  # once shown it is in the conversation
 
 
 def test_small_talk_adds_nothing_to_a_prompt(lodger: House, version: str) -> None:
-    client = lodger.project.name
-    lodger.shim().call("kg_read", session_id=lodger.begin(client, version))
-    assert lodger.hook("UserPromptSubmit", client, version, prompt="thanks, that looks good to me") == {}
+    lodger.shim().call("kg_read", session_id=lodger.begin("first", version))
+    assert lodger.hook("UserPromptSubmit", "first", version, prompt="thanks, that looks good to me") == {}
 
 
 def test_no_recorded_tool_call_adds_anything_where_nothing_is_known_of_its_files(lodger: House, version: str) -> None:
-    client = lodger.project.name
-    lodger.begin(client, version)
+    lodger.begin("first", version)
     uses = [name for name in names(version, "PostToolUse") if name.startswith("PostToolUse.") and "mcp__" not in name]
     assert len(uses) >= 6
-    assert [lodger.hook(name, client, version) for name in uses] == [{}] * len(uses)
+    assert [lodger.hook(name, "first", version) for name in uses] == [{}] * len(uses)
 
 
 def test_the_first_session_start_starts_the_server(house: House, version: str) -> None:
@@ -77,7 +73,7 @@ def test_the_first_session_start_starts_the_server(house: House, version: str) -
 
 @pytest.mark.requirement("saving.durable-before-reply")
 def test_an_acknowledged_write_lies_in_the_journal_before_anything_else_happens(lodger: House) -> None:
-    lodger.shim().put(lodger.begin(lodger.project.name), "refund-worker", FRESH)
+    lodger.shim().put(lodger.begin("first"), "refund-worker", FRESH)
     assert FRESH in lodger.journal_file.read_text("utf-8")
 
 
