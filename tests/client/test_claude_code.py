@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(300)]
 
 START = "SessionStart hook additional context: "
 PROMPT = "UserPromptSubmit hook additional context: "
-TOOL = "PostToolUse:{} hook additional context: "
+READ = "PostToolUse:Read hook additional context: "
 HARMLESS = {"hook_success", "hook_additional_context", "hook_system_message"}
 
 
@@ -39,8 +39,9 @@ def session_id(request: Request) -> str:
 
 
 def added(request: Request, hook: str) -> str:
-    """What the hooks of one kind added to the conversation, whole."""
-    parts = [text.partition(hook)[2] for text in request.texts("system") if hook in text]
+    """What the hooks of one kind added to the conversation, whole; 2.1.197 puts some of it beside tool results."""
+    texts = [*request.texts("system"), *request.texts("user")]
+    parts = [text.partition(hook)[2] for text in texts if hook in text]
     return "\n".join(parts)
 
 
@@ -156,7 +157,7 @@ def test_a_file_that_is_read_brings_the_archived_lesson_that_names_it(
     model.script(kg("kg_read"), call("Read", file_path=str(note)), say("It says hello."))
     outcome = claude.ask("what does the note say?")
     assert succeeded(outcome, "It says hello.")
-    assert f"zanzibar-needs-timezone: {gist}" in added(model.requests[-1], TOOL.format("Read"))
+    assert f"zanzibar-needs-timezone: {gist}" in added(model.requests[-1], READ)
     assert json.dumps(model.requests[-1].body).count(gist) == 1
 
 
@@ -168,7 +169,7 @@ def test_a_file_that_a_second_conversation_reads_brings_a_nudge_to_write_the_les
     for _ in range(2):
         model.script(kg("kg_read"), call("Read", file_path=str(note)), say("It says hello."))
         assert succeeded(claude.ask("what does the note say?"), "It says hello.")
-    assert "zanzibar.txt was read in an earlier session too" in added(model.requests[-1], TOOL.format("Read"))
+    assert "zanzibar.txt was read in an earlier session too" in added(model.requests[-1], READ)
 
 
 def test_until_the_full_read_each_prompt_asks_for_it(claude: ClaudeCode, model: ScriptedModel) -> None:
