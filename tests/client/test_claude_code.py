@@ -266,7 +266,7 @@ def test_without_the_command_kg_the_person_is_told_how_to_install_it_and_the_mod
     outcome = replace(claude, path=path).ask("hi there")
     assert succeeded(outcome, "Hello.")
     (sentence,) = told(outcome)
-    assert "pip install" in sentence
+    assert "Install the packages" in sentence
     assert "hook additional context" not in json.dumps(model.requests[-1].body)
 
 
