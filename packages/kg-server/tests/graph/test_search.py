@@ -9,8 +9,8 @@ from graph_builders import edge, graph_of, graphs, node, put, rebuilt, texts
 from hypothesis import given
 from hypothesis import strategies as st
 from kg_server.graph.graph import Graph
-from kg_server.graph.index import query_terms
 from kg_server.graph.model import Tier, key_of, other_end
+from kg_server.graph.query import query
 from kg_server.graph.search import CONNECTOR_HOPS, connections, search
 
 FILLER = [node(f"filler-{number}", f"text number {number}") for number in range(6)]
@@ -26,23 +26,25 @@ def test_ties_stand_by_level_and_id_whatever_the_order_of_the_graphs(order: tupl
     user = graph_of(node("b", "zebra"), node("a", "zebra"), *FILLER, level="user")
     project = graph_of(node("b", "zebra"), node("c", "zebra"), *FILLER)
     both = [user, project]
-    found = search([both[at] for at in order], query_terms("zebra"))
+    found = search([both[at] for at in order], query("zebra"), 10)
     assert [(one.graph.level, one.hit.id) for one in found] == [
         ("project", "b"),
         ("project", "c"),
         ("user", "a"),
         ("user", "b"),
     ]
+    assert len({one.score for one in found}) == 1
     assert found[0].node is project.nodes["b"]
 
 
 @given(graphs(), graphs(), texts)
-def test_a_search_gives_the_same_answer_every_time(one: Graph, other: Graph, query: str) -> None:
-    terms = query_terms(query)
-    first = [(found.graph.level, found.hit) for found in search([one, other], terms)]
-    again = [(found.graph.level, found.hit) for found in search([rebuilt(one), rebuilt(other)], terms)]
+def test_a_search_gives_the_same_answer_every_time(one: Graph, other: Graph, text: str) -> None:
+    first = [(found.graph.level, found.hit, found.score) for found in search([one, other], query(text), 10)]
+    again = [
+        (found.graph.level, found.hit, found.score) for found in search([rebuilt(one), rebuilt(other)], query(text), 10)
+    ]
     assert first == again
-    assert [hit.score for _, hit in first] == sorted((hit.score for _, hit in first), reverse=True)
+    assert [score for *_, score in first] == sorted((score for *_, score in first), reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,29 @@ def test_a_search_gives_the_same_answer_every_time(one: Graph, other: Graph, que
 )
 def test_all_but_retired_nodes_are_found(state: Tier, is_found: bool) -> None:
     graph = graph_of(node("x", "zebra", state), *FILLER)
-    assert bool(search([graph], query_terms("zebra"))) == is_found
+    assert bool(search([graph], query("zebra"), 10)) == is_found
+
+
+def test_of_hits_with_the_same_terms_the_one_that_reads_like_the_query_stands_first() -> None:
+    graph = graph_of(
+        node("b", "the budget of a retry belongs to its caller"),
+        node("a", "a retry has a caller and a budget"),
+        *FILLER,
+    )
+    assert [one.hit.id for one in search([graph], query("budget of a retry"), 2)] == ["b", "a"]
+    assert [one.hit.id for one in search([graph], query("a retry has a budget"), 2)] == ["a", "b"]
+
+
+def test_only_as_many_hits_come_as_are_asked_for() -> None:
+    graph = graph_of(*(node(f"n{number}", "zebra") for number in range(9)), *FILLER)
+    assert [one.hit.id for one in search([graph], query("zebra"), 3)] == ["n0", "n1", "n2"]
+
+
+def test_a_term_is_as_rare_as_it_is_in_all_the_graphs_together() -> None:
+    common = graph_of(*(node(f"n{number}", f"deploy step {number}") for number in range(12)), level="user")
+    lone = graph_of(node("x", "deploy"), *FILLER)
+    alone, together = search([lone], query("deploy"), 1)[0], search([common, lone], query("deploy"), 20)
+    assert max(one.hit.rarest for one in together) < alone.hit.rarest
 
 
 def test_two_hits_are_joined_by_the_nodes_between_them() -> None:

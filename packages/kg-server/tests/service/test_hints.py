@@ -30,7 +30,7 @@ def test_a_small_memory_draws_no_duplicate_hint(world: World) -> None:
 def test_a_retired_node_is_no_duplicate(world: World) -> None:
     world.remember({f"topic-{n}": f"Subject {n} of another kind." for n in range(15)})
     world.remember({"test-database": DATABASE})
-    world.node("test-database")["_retired"] = {"reason": "false"}
+    world.retire("test-database")
     assert "test-database" not in world.put(world.open(), "database-for-tests", DATABASE)
 
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
+from kg_server.graph.gates import columns
 from kg_server.graph.limits import RECALL_CHARACTERS, RECALL_HITS
 from kg_server.graph.units import Limit, measure
-from kg_server.service.recall import columns, neutral
+from kg_server.service.injection import neutral
 from kg_world import World
 
 OTHERS = {
@@ -69,7 +70,7 @@ def test_an_orphan_and_a_fresh_lesson_come_back_too(shop: Callable[..., World]) 
 
 def test_a_retired_lesson_never_comes_back(shop: Callable[..., World]) -> None:
     world = shop()
-    world.node("invoice-rounding")["_retired"] = {"reason": "false"}
+    world.retire("invoice-rounding")
     assert world.ask("why is the invoice rounded like that?") == ""
 
 
@@ -299,7 +300,7 @@ def test_what_was_trimmed_does_not_count_as_seen(shop: Callable[..., World]) -> 
 
 
 def test_where_nothing_fits_it_is_silence_and_logged(shop: Callable[..., World]) -> None:
-    world = shop(kg_reply_limit=lambda: Limit(60, "characters"))
+    world = shop(kg_reply_limit=lambda: Limit(30, "characters"))
     long_lessons(world, 400)
     assert world.ask("tell me about invoice rounding totals") == ""
     assert world.reason() == "trimmed"

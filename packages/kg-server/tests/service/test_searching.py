@@ -36,7 +36,7 @@ def test_archived_and_orphaned_nodes_are_found_and_flagged(world: World) -> None
 
 def test_retired_nodes_are_not_found(world: World) -> None:
     world.remember({"wrong-redis": "Redis loses data."})
-    world.node("wrong-redis")["_retired"] = {"reason": "false"}
+    world.retire("wrong-redis")
     assert find(world, "redis", world.open()).startswith("No match")
 
 
@@ -87,7 +87,7 @@ def test_five_hits_are_shown_in_full_and_ten_more_as_lines(world: World) -> None
     world.remember({"mail-retries": "Mails are tried again for two days."})
     session = world.open()
     text = find(world, "redis lesson", session)
-    assert text.startswith("30 match(es)")
+    assert text.startswith("The best 15 match(es)")
     assert text.count("▸ ") == 5
     more = text.partition("MORE MATCHES:")[2]
     assert more.count("Redis lesson") == 10

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import acme_plugin
 from kg_server.graph.graph import Graph
@@ -262,6 +262,12 @@ class World:
                 node["locked"] = True
             changes.append(Change("node", name, None, with_tier(node, tier, self.clock.time)))
         self._commit(level, changes)
+
+    def retire(self, name: str) -> None:
+        """Take a project's node out of sight, as the person's command does."""
+        node = self.node(name)
+        retired = cast("Node", {**node, "_retired": {"reason": "false"}})
+        self._commit("project", [Change("node", name, node, retired)])
 
     def fill(self, level: Level = "project") -> None:
         """Nodes that fill a level so far that nothing comes back from its archive by itself."""

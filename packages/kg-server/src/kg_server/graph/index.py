@@ -14,7 +14,7 @@ from kg_server.graph.terms import words
 from kg_server.graph.topmost import TermGroup, topmost
 from kg_server.graph.vocabulary import Vocabulary
 
-ID_WEIGHT, GIST_WEIGHT, NOTE_WEIGHT, TOUCH_WEIGHT = 3.0, 2.0, 1.0, 1.0
+ID_WEIGHT, GIST_WEIGHT, NOTE_WEIGHT, TOUCH_WEIGHT = 5.0, 2.0, 1.0, 1.0
 SATURATION = 2.5
 """The strength at which a term has earned half of its weight."""
 GIST_LENGTH, GIST_LENGTH_SHARE = 20, 0.7
@@ -176,7 +176,7 @@ class SearchIndex:
 
 
 class Rarity:
-    """How much a term tells, 0 (in every node) to 1 (in one), the same in a small and in a large graph.
+    """How much a term tells, from 1 (in one node) to nearly 0 (in every one), the same in a small and in a large graph.
 
     Of several indexes that are asked together, a term's rarity is that in all of their nodes.
     """
@@ -189,7 +189,7 @@ class Rarity:
         self._known: dict[str, float] = {}
 
     def __call__(self, term: str) -> float:
-        """(1 - log(holders) / log(nodes)) ** 0.9; 0 for an unknown term."""
+        """(1 - log(holders) / log(nodes + 1)) ** 0.9; 0 for an unknown term."""
         known = self._known.get(term)
         if known is None:
             known = self._known[term] = self._of(sum(index.holders(term) for index in self._indexes))
@@ -198,9 +198,7 @@ class Rarity:
     def _of(self, holders: int) -> float:
         if not holders:
             return 0.0
-        if self._nodes <= 1:
-            return 1.0
-        return float(max(0.0, 1.0 - math.log(holders) / math.log(self._nodes)) ** RARITY_POWER)
+        return float(max(0.0, 1.0 - math.log(holders) / math.log(self._nodes + 1)) ** RARITY_POWER)
 
 
 def _id_terms(name: str) -> set[str]:

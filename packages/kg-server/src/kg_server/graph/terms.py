@@ -52,11 +52,11 @@ def looks_secret(term: str) -> bool:
 @cache
 def _token(ascii_only: bool) -> re.Pattern[str]:
     """Words with the joints between them. A vowel sign is a letter of its word, which `\\w` does not know."""
-    letter = r"\w"
+    word = r"\w+"
     if not ascii_only:
         codes = range(_MARKS_FROM, _MARKS_TO)
-        letter = rf"[\w{''.join(c for c in map(chr, codes) if unicodedata.category(c) in ('Mn', 'Mc'))}]"
-    return re.compile(rf"{letter}+(?:[{_JOINTS}]{letter}+)*")
+        word = rf"\w[\w{''.join(c for c in map(chr, codes) if unicodedata.category(c) in ('Mn', 'Mc'))}]*"
+    return re.compile(rf"{word}(?:[{_JOINTS}]{word})*")
 
 
 @lru_cache(maxsize=50_000)
@@ -65,7 +65,7 @@ def _terms_of(token: str) -> tuple[str, ...]:
     terms = [fold(token)] if len(parts) > 1 else []
     for part in parts:
         terms.extend(_terms_of_part(part))
-    return tuple(dict.fromkeys(terms))
+    return tuple(term for term in dict.fromkeys(terms) if term)
 
 
 def _terms_of_part(part: str) -> Iterator[str]:
