@@ -21,7 +21,7 @@ def test_the_nearest_relatives_come_first_with_the_share_they_have_in_common() -
     assert made.relatives("parametrized") == [
         ("parametrize", 11 / 12),
         ("parametrization", 10 / 15),
-        ("parameter", 6 / 12),
+        ("parameter", 7 / 12),
     ]
 
 
