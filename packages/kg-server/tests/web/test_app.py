@@ -115,5 +115,6 @@ def test_a_tick_settles_expires_takes_in_saves_and_commits_in_this_order(world: 
         "Memory.take_in_outside",
         "Memory.save_changed",
         "Sessions.save_changed",
+        "ToolEvents.save_changed",
         "Upkeep.commit",
     ]

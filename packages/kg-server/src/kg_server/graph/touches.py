@@ -96,7 +96,7 @@ def path_key(path: str) -> str:
         return ""
     path = nfc(path)
     if _SHARE.match(path):
-        return _key("//", path[2:].replace("\\", "/"))
+        return _key("\\\\", path[2:].replace("\\", "/"))
     if _DRIVE.match(path):
         return _key(f"{path[0].lower()}:/", path[3:].replace("\\", "/"))
     if path.startswith("/"):
