@@ -96,3 +96,15 @@ def test_an_entry_that_nobody_else_touched_is_never_lost(
     for key in touched & {name.partition(" ")[2] for name in clashes}:
         assert key in {change.key for change in two} & {change.key for change in new}
     assert merged(theirs, ours, theirs) == ([], [])
+
+
+def test_a_stamp_of_ours_is_no_change_and_goes_with_their_text() -> None:
+    base, ours = graph_of(node("a", "old")), graph_of(node("a", "old", _last_read_ts=9.0))
+    changes, clashes = merged(base, ours, graph_of(node("a", "new")))
+    assert clashes == []
+    assert [change.after for change in changes] == [node("a", "new", _last_read_ts=9.0)]
+
+
+def test_a_stamp_of_theirs_leaves_our_text() -> None:
+    base, ours = graph_of(node("a", "old")), graph_of(node("a", "new"))
+    assert merged(base, ours, graph_of(node("a", "old", _last_read_ts=9.0))) == ([], [])

@@ -9,7 +9,7 @@ import pytest
 from kg_server.service.assembly import assemble
 from kg_server.service.context import Context
 from kg_server.settings import read_settings
-from kg_server.storage.engine import StorageBroken
+from kg_server.storage.errors import StorageBroken
 from kg_server.storage.layout import USER, Layout
 
 

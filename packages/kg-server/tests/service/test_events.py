@@ -8,7 +8,7 @@ import pytest
 from kg_server.graph.limits import SESSION_TTL_S
 from kg_server.plugins import Compacted, Ignored, Reply, SessionEnd, SessionStart, ToolUse
 from kg_server.service.events import SILENCE
-from kg_server.storage.engine import StorageBroken
+from kg_server.storage.errors import StorageBroken
 from kg_world import World
 
 LESSON = "cache-layer: The cache."

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kg_server.graph.errors import WriteRefused
 from kg_server.graph.model import Change, Node
+from kg_server.service.memory import OUTSIDE
 from kg_server.service.sessions import Session
 from kg_server.service.writing import put_node
-from kg_server.storage.engine import StorageBroken
+from kg_server.storage.errors import StorageBroken
 from kg_server.storage.layout import USER
 from kg_world import GIVE_UP_S, World, wait
 
@@ -234,6 +236,89 @@ def test_an_outside_change_is_not_overwritten_by_a_save_that_comes_first(world: 
     world.put(session, "more", "Another of ours.")
     world.context.memory.save_changed()
     assert set(stored()["nodes"]) == {"ours", "theirs", "more"}
+
+
+def test_what_came_from_outside_is_a_change_like_any_other(world: World, stored: Stored) -> None:
+    session = world.open()
+    world.put(session, "ours", "Our lesson.")
+    world.context.memory.save_changed()
+    world.read(session, "ours")
+    content = stored()
+    content["nodes"]["ours"]["gist"] = "Theirs now."
+    world.layout.snapshot(world.key).write_text(json.dumps(content), encoding="utf-8")
+    world.context.memory.take_in_outside()
+    with pytest.raises(WriteRefused, match="Theirs now"):
+        world.put(session, "ours", "Written from an old view.")
+    entry = list(world.context.memory.storage.history(world.key))[-1]
+    assert (entry.session, [change.key for change in entry.changes]) == (OUTSIDE, ["ours"])
+    world.restart()
+    assert world.node("ours")["gist"] == "Theirs now."
+
+
+def test_an_edge_that_ends_nowhere_after_an_outside_change_is_dropped(world: World, stored: Stored) -> None:
+    world.remember({"a": "One.", "b": "Two."})
+    world.remember_edges(("a", "needs", "b"))
+    memory = world.context.memory
+    memory.save_changed()
+    content = stored()
+    del content["nodes"]["b"]
+    world.layout.snapshot(world.key).write_text(json.dumps(content), encoding="utf-8")
+    memory.take_in_outside()
+    assert set(world.graph().nodes) == {"a"}
+    assert world.graph().edges == {}
+
+
+def test_a_half_written_outside_file_is_left_alone_until_ours_must_be_saved(
+    world: World, stored: Stored, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.put(world.open(), "ours", "Our lesson.")
+    memory, path = world.context.memory, world.layout.snapshot(world.key)
+    memory.save_changed()
+    whole = stored()
+    previous = world.layout.previous(world.key).read_bytes() if world.layout.previous(world.key).exists() else b""
+    path.write_text("{ half", encoding="utf-8")
+    for _ in range(3):
+        memory.take_in_outside()
+    assert caplog.text.count("was changed outside") == 1
+    assert path.read_text(encoding="utf-8") == "{ half"
+    whole["nodes"]["theirs"] = {"id": "theirs", "gist": "Their lesson."}
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    memory.take_in_outside()
+    assert set(world.graph().nodes) == {"ours", "theirs"}
+    assert not previous or world.layout.previous(world.key).read_bytes() == previous
+
+
+def test_a_damaged_outside_file_gives_way_to_a_save_and_never_becomes_the_file_before(
+    world: World, stored: Stored
+) -> None:
+    session = world.open()
+    world.put(session, "ours", "Our lesson.")
+    memory, path = world.context.memory, world.layout.snapshot(world.key)
+    memory.save_changed()
+    world.put(session, "more", "Another.")
+    memory.save_changed()
+    before = world.layout.previous(world.key).read_bytes()
+    path.write_bytes(b"damaged")
+    world.put(session, "third", "A third.")
+    memory.save_changed()
+    assert set(stored()["nodes"]) == {"ours", "more", "third"}
+    assert world.layout.previous(world.key).read_bytes() == before
+    assert [one.read_bytes() for one in path.parent.glob("graph.json.outside-*")] == [b"damaged"]
+
+
+def test_a_file_that_a_newer_version_left_is_not_written_over(world: World, stored: Stored) -> None:
+    session = world.open()
+    world.put(session, "ours", "Our lesson.")
+    memory, path = world.context.memory, world.layout.snapshot(world.key)
+    memory.save_changed()
+    newer = json.dumps({**stored(), "_meta": {**stored()["_meta"], "format": 99}})
+    path.write_text(newer, encoding="utf-8")
+    memory.take_in_outside()
+    world.put(session, "more", "Another.")
+    memory.save_changed()
+    assert path.read_text(encoding="utf-8") == newer
+    assert "newer version" in memory.last_error
+    assert memory.unsaved() == [world.key]
 
 
 def test_a_project_that_cannot_be_read_is_left_out_of_all_projects(

@@ -122,8 +122,14 @@ def test_a_file_in_a_linked_work_tree_is_that_file_of_the_project(home: Path, ro
         assert known(place, "src/store.py", "lib/store.py") == ["src/store.py"]
         assert place is not None
         assert place.shown == "src/store.py"
-    git("init", "-q", str(home / "stranger"))
-    assert known(places.of(f"{home}/stranger/src/store.py", root, root), "src/store.py") == []
+
+
+def test_a_work_tree_of_another_project_has_other_files(home: Path, root: str, places: Places) -> None:
+    (home / "stranger" / ".git" / "worktrees" / "tree").mkdir(parents=True)
+    (home / "tree").mkdir()
+    (home / "tree" / ".git").write_text(f"gitdir: {home}/stranger/.git/worktrees/tree", encoding="utf-8")
+    for folder in (home / "tree", home / "stranger"):
+        assert known(places.of(f"{folder}/src/store.py", root, root), "src/store.py") == []
 
 
 def test_in_a_session_without_project_only_touches_that_need_no_root_count(places: Places, root: str) -> None:
@@ -173,6 +179,22 @@ def test_no_path_is_too_odd(named: str, folder: str, absolute: bool) -> None:
         places.passing(place, "/home/nobody/app", {"build"})
         places.leading([named, f"./{named}"], place, "/home/nobody/app")
         place.is_file()
+
+
+def test_a_link_to_the_file_is_found_whatever_its_case_where_case_does_not_count(home: Path, places: Places) -> None:
+    (home / "Mac" / "src").mkdir(parents=True)
+    (home / "mAC").symlink_to(home / "Mac")
+    (home / "Mac" / "code").symlink_to("SRC")
+    place = places.of(f"{home}/Mac/src/store.py", "", f"{home}/Mac")
+    assert place is not None
+    assert places.leading(["./code/store.py"], place, f"{home}/Mac") == {"./code/store.py"}
+
+
+def test_a_touch_on_another_disk_is_not_asked_for_as_that_may_hang(places: Places, home: Path, root: str) -> None:
+    (home.parent / "disk").symlink_to(f"{root}/src")
+    place = places.of(f"{root}/src/store.py", root, root)
+    assert place is not None
+    assert places.leading([f"{home.parent}/disk/store.py"], place, root) == set()
 
 
 # --- what comes and goes

@@ -89,6 +89,13 @@ def test_a_target_is_nudged_about_once_a_day_whoever_asks(events: ToolEvents, cl
     assert events.may_nudge(KEY, ROOT, events.count(KEY, ROOT, "read:a.py", "s2"), "s2")
 
 
+def test_a_clock_that_was_set_back_holds_no_nudge_back(events: ToolEvents, clock: Clock) -> None:
+    events.count(KEY, ROOT, "read:a.py", "s1")
+    events.nudged(KEY, ROOT, "read:a.py", "s1")
+    clock.passes(-10 * NUDGE_AGAIN_S)
+    assert events.may_nudge(KEY, ROOT, events.count(KEY, ROOT, "read:a.py", "s1"), "s1")
+
+
 def test_counters_are_written_by_the_tick_alone_and_only_when_they_changed(events: ToolEvents, layout: Layout) -> None:
     events.count(KEY, ROOT, "read:a.py", "s1")
     assert not layout.root.exists()

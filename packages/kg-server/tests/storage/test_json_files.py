@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import threading
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from graph_builders import commit, edge, graph_of, node, put
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Change
 from kg_server.storage import json_files
-from kg_server.storage.engine import StorageBroken
+from kg_server.storage.errors import ChangedOutside, StorageBroken, StorageTooNew
 from kg_server.storage.files import Disk
+from kg_server.storage.format import FORMAT
 from kg_server.storage.journal import read
 from kg_server.storage.json_files import JsonFiles
 from kg_server.storage.layout import MAINTAIN, USER, GraphKey, Layout
@@ -346,8 +348,74 @@ def test_only_a_write_by_somebody_else_is_a_change_outside(new_store: Stores) ->
     save(new_store(), USER, graph)
     assert store.changed_outside(USER)
     assert set(store.load_snapshot(USER).nodes) == {"a", "foreign"}
-    store.seen_outside(USER)
     assert not store.changed_outside(USER)
+
+
+def test_a_foreign_file_that_came_after_the_last_look_is_never_written_over(new_store: Stores) -> None:
+    store = new_store()
+    save(store, USER, graph_of(node("a"), level="user"))
+    foreign = graph_of(node("a"), node("foreign"), level="user")
+    save(new_store(), USER, foreign)
+    with pytest.raises(ChangedOutside):
+        save(store, USER, graph_of(node("b"), level="user"))
+    assert set(new_store().load(USER).nodes) == {"a", "foreign"}
+
+
+def test_a_foreign_file_that_comes_while_ours_is_written_is_kept_aside(new_store: Stores, tmp_path: Path) -> None:
+    other = new_store()
+
+    class Late(Disk):
+        """A file system on which somebody else writes just before our file takes its place."""
+
+        late = False
+
+        def sync(self, descriptor: int) -> None:
+            super().sync(descriptor)
+            if self.late:
+                self.late = False
+                other.layout.snapshot(USER).write_text('{"nodes": {"late": {"id": "late", "gist": "x"}}}', "utf-8")
+
+    disk = Late()
+    store = new_store(now=5.0, disk=disk)
+    save(store, USER, graph_of(node("a"), level="user"))
+    disk.late = True
+    save(store, USER, graph_of(node("b"), level="user"))
+    assert "late" in store.layout.snapshot(USER).with_name("user.json.outside-5").read_text("utf-8")
+    assert set(new_store().load(USER).nodes) == {"b"}
+
+
+def test_what_a_newer_version_wrote_is_refused_and_left_as_it_is(new_store: Stores) -> None:
+    store = new_store()
+    save(store, APP, graph_of(node("a")))
+    path = store.layout.snapshot(APP)
+    newer = path.read_text("utf-8").replace(f'"format": {FORMAT}', f'"format": {FORMAT + 1}')
+    path.write_text(newer, "utf-8")
+    for broken in (new_store().load, new_store().load_snapshot):
+        with pytest.raises(StorageTooNew, match=r"graph\.json was written by a newer version.*update kg"):
+            broken(APP)
+    assert path.read_text("utf-8") == newer
+    assert set(os.listdir(path.parent)) == {"graph.json"}
+
+
+def test_a_journal_line_of_a_newer_version_is_refused_and_not_taken_for_a_torn_one(new_store: Stores) -> None:
+    store = new_store()
+    write(store, APP, Graph("project"), node("a"))
+    store.close()
+    journal = store.layout.journal(APP)
+    body = b'{"format":%d,"seq":2,"ts":1,"session":"s","set":[]}' % (FORMAT + 1)
+    journal.write_bytes(journal.read_bytes() + b'{"crc":%d,"c":%b}\n' % (zlib.crc32(body), body))
+    with pytest.raises(StorageTooNew):
+        new_store().load(APP)
+
+
+def test_a_file_without_a_format_is_one_of_the_first(new_store: Stores) -> None:
+    store = new_store()
+    path = store.layout.snapshot(USER)
+    path.write_text('{"nodes": {"a": {"id": "a", "gist": "g"}}, "edges": {}, "_meta": {"own": 1}}', "utf-8")
+    graph = store.load(USER)
+    assert graph.meta == {"own": 1}
+    save(store, USER, graph)
+    assert json.loads(path.read_text("utf-8"))["_meta"] == {"own": 1, "format": FORMAT}
 
 
 def test_a_foreign_file_is_kept_beside_ours(new_store: Stores) -> None:
@@ -356,9 +424,15 @@ def test_a_foreign_file_is_kept_beside_ours(new_store: Stores) -> None:
     store.layout.snapshot(USER).write_bytes(b"not a graph")
     with pytest.raises(StorageBroken, match="cannot be read"):
         store.load_snapshot(USER)
-    aside = Path(store.set_aside(USER))
-    assert aside.name == "user.json.outside-77"
-    assert aside.read_bytes() == b"not a graph"
+    for name in ("user.json.outside-77", "user.json.outside-77-2"):
+        aside = Path(store.set_aside(USER, move=False))
+        assert aside.name == name
+        assert aside.read_bytes() == b"not a graph"
+    moved = Path(store.set_aside(USER, move=True))
+    assert moved.read_bytes() == b"not a graph"
+    assert not store.layout.snapshot(USER).exists()
+    save(store, USER, graph_of(node("b"), level="user"))
+    assert set(new_store().load(USER).nodes) == {"b"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no POSIX modes there")
@@ -374,7 +448,7 @@ def test_all_files_and_folders_are_for_the_user_alone_whatever_the_umask(
             for name in "abc":
                 write(store, key, graph, node(name))
                 save(store, key, graph)
-            store.set_aside(key)
+            store.set_aside(key, move=False)
             store.forget(key, copy_of(graph), {"a"})
             write(store, key, graph, node("d"))
     finally:

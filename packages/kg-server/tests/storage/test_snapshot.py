@@ -15,6 +15,7 @@ from kg_server.graph.model import Change, with_tier
 from kg_server.graph.score import score
 from kg_server.graph.versions import ChangeSet
 from kg_server.storage import journal
+from kg_server.storage.format import FORMAT
 from kg_server.storage.snapshot import GraphCopy, copy_of, decode, encode, replay
 
 scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
@@ -51,7 +52,7 @@ def test_the_layout_is_that_of_plain_json_indented_by_two(graph: Graph, text: st
     content = {
         "nodes": dict(sorted(graph.nodes.items())),
         "edges": dict(sorted(graph.edges.items())),
-        "_meta": json.loads(json.dumps(graph.meta, sort_keys=True)),
+        "_meta": json.loads(json.dumps({**graph.meta, "format": FORMAT}, sort_keys=True)),
     }
     assert data_of(graph).decode() == json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
@@ -222,4 +223,8 @@ def test_tier_flips_in_the_wake_of_a_write_are_replayed() -> None:
 
 
 def test_an_empty_graph_has_a_file_too() -> None:
-    assert json.loads(b"".join(encode(GraphCopy({}, {}, {})))) == {"nodes": {}, "edges": {}, "_meta": {}}
+    assert json.loads(b"".join(encode(GraphCopy({}, {}, {})))) == {
+        "nodes": {},
+        "edges": {},
+        "_meta": {"format": FORMAT},
+    }

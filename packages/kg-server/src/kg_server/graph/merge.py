@@ -24,7 +24,7 @@ def merged(base: Entries, ours: Entries, theirs: Entries) -> tuple[list[Change],
     """The changes that bring `ours` up to date with `theirs`, and the entries that both changed differently.
 
     An entry that only one side changed (a deletion is a change) is that side's. Where both did, the one written
-    later stands.
+    later stands. Stamps of our own (when read, which tier) are no change of an entry: they go with either text.
     """
     changes: list[Change] = []
     clashes: list[str] = []
@@ -39,11 +39,21 @@ def _merge(kind: Kind, sides: tuple[Mapping[str, Any], ...], changes: list[Chang
         old, own, other = base.get(key), ours.get(key), theirs.get(key)
         if other in (old, own):
             continue
-        if own != old:
+        if own != old and own is not None and other is not None and _text(own) == _text(old):
+            other = {**other, **{name: value for name, value in own.items() if name not in _text(own)}}
+        elif own != old:
+            if other is not None and _text(other) == _text(old):
+                continue
             clashes.append(f"{kind} {key}")
             if _written(own) >= _written(other):
                 continue
-        changes.append(Change(kind, key, own, other))
+        if other != own:
+            changes.append(Change(kind, key, own, other))
+
+
+def _text(record: Any) -> Any:
+    """What a person or an agent wrote of a record."""
+    return record and {name: value for name, value in record.items() if not name.startswith("_")}
 
 
 def _written(record: Any) -> float:

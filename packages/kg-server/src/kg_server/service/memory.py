@@ -14,11 +14,16 @@ from kg_server.graph.graph import Graph
 from kg_server.graph.merge import merged
 from kg_server.graph.model import Change
 from kg_server.graph.versions import ChangeSet, stamp
-from kg_server.storage.engine import Storage, StorageBroken
+from kg_server.storage.engine import Storage
+from kg_server.storage.errors import ChangedOutside, StorageBroken, StorageTooNew
 from kg_server.storage.layout import USER, GraphKey
 from kg_server.storage.snapshot import GraphCopy, copy_of
 
 log = logging.getLogger(__name__)
+
+OUTSIDE = "outside"
+"""Session of the changes that somebody else made to a graph's file."""
+SAVE_TRIES = 3
 
 
 class Memory:
@@ -36,6 +41,7 @@ class Memory:
         self._unsaved: set[GraphKey] = set()
         self._due: set[GraphKey] = set()
         self._waiting: set[GraphKey] = set()
+        self._doubts: dict[GraphKey, str] = {}
 
     def graph(self, key: GraphKey) -> Graph:
         """The graph, loaded when it was not yet."""
@@ -178,13 +184,19 @@ class Memory:
 
     def _save(self, key: GraphKey) -> None:
         try:
-            self._take_in(key)
-            with self.lock:
-                copy = copy_of(self.graph(key))
-                self._dirty.discard(key)
-                self._unsaved.discard(key)
-            self.storage.write_snapshot(key, copy)
-            self._saved[key] = copy
+            for _ in range(SAVE_TRIES):
+                self._take_in(key, saving=True)
+                with self.lock:
+                    copy = copy_of(self.graph(key))
+                    self._dirty.discard(key)
+                    self._unsaved.discard(key)
+                try:
+                    self.storage.write_snapshot(key, copy)
+                except ChangedOutside:
+                    continue
+                self._saved[key] = copy
+                return
+            raise StorageBroken(f"{key} is being written by somebody else again and again: the next save tries anew")
         except Exception as error:  # the tick must go on with the other graphs
             log.error("%s: snapshot not written: %s", key, error)
             self._failed(key, error)
@@ -192,29 +204,50 @@ class Memory:
     def take_in_outside(self) -> None:
         """Merge what somebody else wrote to a loaded graph's file (a git pull, an editor) since we last did."""
         for key in self.loaded():
-            self._take_in(key)
+            try:
+                self._take_in(key)
+            except StorageTooNew as error:
+                self._doubt(key, str(error))
 
-    def _take_in(self, key: GraphKey) -> None:
+    def _take_in(self, key: GraphKey, *, saving: bool = False) -> None:
+        """Take over an outside change. An unreadable file may be half written: it is moved away only to save ours."""
         if not self.storage.changed_outside(key):
             return
         try:
             outside = copy_of(self.storage.load_snapshot(key))
+        except StorageTooNew:
+            raise
         except StorageBroken as error:
-            aside = self.storage.set_aside(key)
-            log.warning("%s was changed outside; it is kept as %s and left out: %s", key, aside, error)
+            self._doubt(key, str(error))
+            if saving:
+                aside = self.storage.set_aside(key, move=True)
+                log.warning("%s: the file changed outside is kept as %s and left out: %s", key, aside, error)
             return
         with self.lock:
-            graph = self.graph(key)
-            changes, clashes = merged(self._saved[key], copy_of(graph), outside)
-            graph.apply(changes)
+            changes, clashes = merged(self._saved[key], copy_of(self.graph(key)), outside)
+            if clashes:
+                aside = self.storage.set_aside(key, move=False)
+                log.warning(
+                    "%s: changed on both sides, the file is kept as %s: %s", key, aside, ", ".join(clashes[:10])
+                )
             self._saved[key] = outside
-            self._due.add(key)
-            self._dirty.add(key)
+            self._take_over(key, changes)
         log.info("%s was changed outside: %d entries taken over", key, len(changes))
-        if clashes:
-            aside = self.storage.set_aside(key)
-            log.warning("%s: changed on both sides, the file is kept as %s: %s", key, aside, ", ".join(clashes[:10]))
-        self.storage.seen_outside(key)
+
+    def _take_over(self, key: GraphKey, changes: Sequence[Change]) -> None:
+        """Commit an outside change like any other, and drop the edges that end nowhere after it."""
+        self._dirty.add(key)
+        if changes:
+            self.commit(key, changes, OUTSIDE)
+        dropped = dangling_edges(self.graph(key), self.graph(USER).nodes if key.level == "project" else {})
+        if dropped:
+            self.commit(key, dropped, OUTSIDE)
+
+    def _doubt(self, key: GraphKey, why: str) -> None:
+        """Say once what is wrong with a file that is looked at again and again."""
+        if self._doubts.get(key) != why:
+            self._doubts[key] = why
+            log.warning("%s was changed outside: %s", key, why)
 
     def _appended(self, key: GraphKey, done: Future[None]) -> None:
         error = done.exception()

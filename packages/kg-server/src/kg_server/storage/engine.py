@@ -12,10 +12,6 @@ from kg_server.storage.layout import GraphKey
 from kg_server.storage.snapshot import GraphCopy
 
 
-class StorageBroken(Exception):
-    """A stored graph cannot be read; the text names the files and what to do. Nothing was overwritten."""
-
-
 class Storage(Protocol):
     """Loads graphs, appends change sets durably, keeps snapshots."""
 
@@ -32,7 +28,7 @@ class Storage(Protocol):
         """Queue a change set; the future resolves when it is durable. Called in the order of `entry.seq`."""
 
     def write_snapshot(self, key: GraphKey, copy: GraphCopy) -> None:
-        """Replace the stored snapshot."""
+        """Replace the stored snapshot. ChangedOutside when that is not the one last loaded or written here."""
 
     def history(self, key: GraphKey) -> Iterator[ChangeSet]:
         """The change sets that are still kept, oldest first."""
@@ -43,14 +39,11 @@ class Storage(Protocol):
     def changed_outside(self, key: GraphKey) -> bool:
         """Whether somebody else wrote the snapshot since it was last loaded or written here."""
 
-    def seen_outside(self, key: GraphKey) -> None:
-        """The snapshot as it stands has been taken in."""
-
     def load_snapshot(self, key: GraphKey) -> Graph:
-        """The graph as the snapshot alone has it. StorageBroken when unreadable."""
+        """The graph as the snapshot alone has it, which then counts as looked at. StorageBroken when unreadable."""
 
-    def set_aside(self, key: GraphKey) -> str:
-        """Keep a copy of the snapshot as it stands beside it; returns the copy's name."""
+    def set_aside(self, key: GraphKey, *, move: bool) -> str:
+        """Keep the snapshot as it stands beside it, as a copy or (`move`) in its place; returns the kept one's name."""
 
     def project_slugs(self) -> dict[str, str]:
         """Every stored project: slug → project path ('' when the store does not say)."""

@@ -21,6 +21,7 @@ import orjson
 from kg_server.graph.model import Change
 from kg_server.graph.versions import ChangeSet
 from kg_server.storage.files import DISK, Disk, make_folder, sync_folder, write_all, write_atomic
+from kg_server.storage.format import refuse_newer
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +49,15 @@ def encode(entry: ChangeSet) -> bytes:
 
 
 def decode(line: bytes) -> ChangeSet | None:
-    """The change set of a journal line; None for a torn or foreign one."""
+    """The change set of a journal line; None for a torn or foreign one. StorageTooNew for one of a newer version."""
     head, middle, rest = line.partition(_MIDDLE)
     body = rest[: -len(_TAIL)]
     if not (middle and rest.endswith(_TAIL) and head == b"%b%d" % (_HEAD, zlib.crc32(body))):
         return None
     try:
-        return _change_set(orjson.loads(body))
+        content = orjson.loads(body)
+        refuse_newer(content)
+        return _change_set(content)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 

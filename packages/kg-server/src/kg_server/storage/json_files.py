@@ -16,7 +16,7 @@ from kg_server.graph.graph import Graph
 from kg_server.graph.versions import ChangeSet
 from kg_server.storage import journal as journals
 from kg_server.storage import snapshot as snapshots
-from kg_server.storage.engine import StorageBroken
+from kg_server.storage.errors import ChangedOutside, StorageBroken, StorageTooNew
 from kg_server.storage.files import DISK, Disk, make_folder, write_atomic
 from kg_server.storage.journal import Journal
 from kg_server.storage.layout import GraphKey, Layout
@@ -76,10 +76,16 @@ class JsonFiles:
 
     def write_snapshot(self, key: GraphKey, copy: GraphCopy) -> None:
         """Write the graph file, then close the journal segment if it has grown large."""
-        target = self.layout.snapshot(key)
+        target, previous = self.layout.snapshot(key), self.layout.previous(key)
         make_folder(target.parent)
-        write_atomic(target, snapshots.encode(copy), self.layout.previous(key), self._disk)
+        if self.changed_outside(key):
+            raise ChangedOutside(str(target))
+        known = self._stamps.get(key)
+        write_atomic(target, snapshots.encode(copy), previous, self._disk)
         self._stamps[key] = _stamp(target)
+        if known is not None and _stamp(previous) != known:  # written by somebody else in the very last moment
+            log.warning("%s was changed outside while it was saved; that file is kept as %s", target, previous)
+            self._keep_aside(previous, target)
         self._behind.discard(key)
         self._close_segment(key, int(copy.meta.get("seq", 0)))
         self._drop_old_segments(key)
@@ -100,22 +106,26 @@ class JsonFiles:
         """See `Storage.changed_outside`."""
         return key in self._stamps and _stamp(self.layout.snapshot(key)) not in (None, self._stamps[key])
 
-    def seen_outside(self, key: GraphKey) -> None:
-        """See `Storage.seen_outside`."""
-        self._stamps[key] = _stamp(self.layout.snapshot(key))
-
     def load_snapshot(self, key: GraphKey) -> Graph:
         """See `Storage.load_snapshot`."""
+        target = self.layout.snapshot(key)
+        found = _stamp(target)
         try:
-            return self._read(key, self.layout.snapshot(key))
+            graph = self._read(key, target)
         except (OSError, ValueError) as error:
-            raise StorageBroken(f"{self.layout.snapshot(key)} cannot be read: {error}") from error
+            raise StorageBroken(f"{target} cannot be read: {error}") from error
+        self._stamps[key] = found
+        return graph
 
-    def set_aside(self, key: GraphKey) -> str:
+    def set_aside(self, key: GraphKey, *, move: bool) -> str:
         """See `Storage.set_aside`."""
         target = self.layout.snapshot(key)
-        aside = target.with_name(f"{target.name}.outside-{int(self._now())}")
-        write_atomic(aside, [target.read_bytes()])
+        if not move:
+            return self._keep_aside(target, target)
+        aside = self._aside(target)
+        target.rename(aside)
+        self._stamps[key] = None
+        self._behind.add(key)
         return str(aside)
 
     def project_slugs(self) -> dict[str, str]:
@@ -128,6 +138,17 @@ class JsonFiles:
     def close(self) -> None:
         """See `Storage.close`."""
         self._journal.close()
+
+    def _keep_aside(self, file: Path, target: Path) -> str:
+        aside = self._aside(target)
+        write_atomic(aside, [file.read_bytes()])
+        return str(aside)
+
+    def _aside(self, target: Path) -> Path:
+        """A free name beside the graph file."""
+        name = f"{target.name}.outside-{int(self._now())}"
+        names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+        return next(path for path in map(target.with_name, names) if not path.exists())
 
     def _close_segment(self, key: GraphKey, saved: int) -> None:
         """Close the open segment once it is large and the snapshot holds all of it."""
@@ -186,7 +207,13 @@ class JsonFiles:
 
     @staticmethod
     def _read(key: GraphKey, path: Path) -> Graph:
-        return snapshots.decode(key.level, path.read_bytes())
+        try:
+            return snapshots.decode(key.level, path.read_bytes())
+        except StorageTooNew as error:
+            raise StorageTooNew(
+                f"{path} was written by a newer version of kg: {error}. Nothing was changed: update kg, "
+                "or name another folder in KG_STORAGE_ROOT"
+            ) from error
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

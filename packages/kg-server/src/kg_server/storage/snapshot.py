@@ -12,6 +12,7 @@ import orjson
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Change, Edge, Level, Node, key_of
 from kg_server.graph.versions import ChangeSet, stamp
+from kg_server.storage.format import FORMAT, refuse_newer
 from kg_server.storage.records import edge_from, meta_from, node_from, parse
 
 _CHUNK = 250
@@ -39,7 +40,7 @@ def encode(copy: GraphCopy) -> Iterator[bytes]:
     yield b",\n"
     yield from _section("edges", copy.edges)
     yield b",\n"
-    meta = orjson.dumps({"_meta": copy.meta}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    meta = orjson.dumps({"_meta": {**copy.meta, "format": FORMAT}}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
     yield meta[len(b"{\n") :]
     yield b"\n"
 
@@ -60,16 +61,18 @@ def _section(name: str, entries: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def decode(level: Level, data: bytes) -> Graph:
-    """The graph in a snapshot file; ValueError when it is not one."""
+    """The graph in a snapshot file; ValueError when it is not one, StorageTooNew when a newer version wrote it."""
     content = parse(data)
     if not isinstance(content, dict):
         raise ValueError("the file holds no JSON object")
+    refuse_newer(content.get("_meta"))
     stored = content.get("nodes", {}), content.get("edges", {})
     if not all(isinstance(part, dict) for part in stored):
         raise ValueError("nodes and edges must be JSON objects")
     nodes = [node_from(key, node) for key, node in stored[0].items()]
     edges = [edge_from(key, edge) for key, edge in stored[1].items()]
     graph = Graph(level, meta_from(content.get("_meta", {})))
+    graph.meta.pop("format", None)
     graph.apply(Change("node", node["id"], None, node) for node in nodes)
     graph.apply(Change("edge", key_of(edge), None, edge) for edge in edges)
     if len(graph.nodes) < len(nodes):

@@ -14,7 +14,7 @@ from kg_server.service import reading, renaming, searching, sync, useful, writin
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
 from kg_server.service.sessions import Session
-from kg_server.storage.engine import StorageBroken
+from kg_server.storage.errors import StorageBroken
 from kg_server.tools.schemas import BY_NAME
 from kg_server.tools.validation import problem
 

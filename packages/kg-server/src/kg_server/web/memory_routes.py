@@ -17,7 +17,7 @@ from kg_server.service import curation, history, renaming
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
 from kg_server.service.projects import PATH_CHARACTERS
-from kg_server.storage.engine import StorageBroken
+from kg_server.storage.errors import StorageBroken
 from kg_server.storage.layout import MAINTAIN, USER, GraphKey
 
 PERSON = "user"

@@ -72,7 +72,7 @@ def _run(settings: Settings, layout: Layout, lock: StorageLock, listener: socket
     import uvicorn
 
     from kg_server.service.assembly import assemble
-    from kg_server.storage.engine import StorageBroken
+    from kg_server.storage.errors import StorageBroken
     from kg_server.web.app import create_app
 
     token = _token(settings.token_file)
