@@ -42,6 +42,7 @@ def test_a_path_with_dot_dot_names_its_file() -> None:
     assert matches("../app/src/store.py")
     assert matches("../../dev/app/src/store.py")
     assert matches("../lib/x.py", f"{HOME}/lib/x.py")
+    assert matches("../../../etc/hosts", "/etc/hosts")
 
 
 def test_a_path_below_home_names_its_file() -> None:
@@ -109,6 +110,7 @@ def test_windows_paths_are_found_on_windows() -> None:
 def test_a_backslash_is_a_letter_like_any_other_where_the_file_has_one() -> None:
     assert matches("odd\\name", f"{ROOT}/odd\\name")
     assert not matches("odd/name", f"{ROOT}/odd\\name")
+    assert not matches("odd\\name/a.py", f"{ROOT}/odd/name/a.py")
 
 
 def test_upper_and_lower_case_are_told_apart_unless_the_file_system_does_not() -> None:
