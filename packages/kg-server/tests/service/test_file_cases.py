@@ -17,7 +17,8 @@ from kg_server.graph.model import Change, Node
 from kg_server.service.places import Places
 from kg_world import World
 
-BENCH = os.environ.get("KG_RECALL_BENCH", "")
+BENCH = Path(os.environ.get("KG_RECALL_BENCH") or "no-such-folder")
+BENCH_IS_THERE = all((BENCH / name).is_file() for name in ("graphs.jsonl", "filecases.jsonl"))
 HOME = "/home/dev"
 ROOT = f"{HOME}/bakery"
 
@@ -97,15 +98,15 @@ def test_a_session_is_told_of_each_file_of_the_sample(world: World, path: str) -
 
 def cases() -> Iterator[dict[str, Any]]:
     """The cases of the outside benchmark."""
-    for line in (Path(BENCH) / "filecases.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (BENCH / "filecases.jsonl").read_text(encoding="utf-8").splitlines():
         yield json.loads(line)
 
 
-@pytest.mark.skipif(not BENCH, reason="KG_RECALL_BENCH names no folder with graphs.jsonl and filecases.jsonl")
+@pytest.mark.skipif(not BENCH_IS_THERE, reason="KG_RECALL_BENCH names no folder with graphs.jsonl and filecases.jsonl")
 def test_all_cases_of_the_outside_benchmark_give_the_lessons_they_name() -> None:
     graphs: dict[str, Graph] = {}
     wanted = {case["graph"] for case in cases()}
-    for line in (Path(BENCH) / "graphs.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (BENCH / "graphs.jsonl").read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         if record["graph"] in wanted:
             node: Node = {field: record[field] for field in ("id", "gist", "touches")}  # type: ignore[assignment]
