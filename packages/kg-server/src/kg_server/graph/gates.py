@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from unicodedata import east_asian_width, normalize
 
 from kg_server.graph import limits
 from kg_server.graph.directives import only_directive
 from kg_server.graph.graph import Graph
+from kg_server.graph.letters import word_class
 from kg_server.graph.model import tier
 from kg_server.graph.query import Query
 from kg_server.graph.search import Found, search
@@ -30,8 +32,8 @@ RELATIVE_CUT = 0.86
 OTHER_PART_CUT, OTHER_PART_TERMS = 0.7, 2
 """A hit further below the best stays when it answers another part of the prompt: so many terms no better hit has."""
 CANDIDATES = 8
-_ID = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 _JOINT = re.compile(r"\w[.-]\w")
+_END = "._-"
 
 
 def says_enough(typed: str, asked: Query) -> bool:
@@ -46,12 +48,18 @@ def columns(text: str) -> int:
 
 def named(graphs: Sequence[Graph], typed: str, any_id: bool) -> Iterator[tuple[Graph, str]]:
     """Nodes whose id stands in a text in full; an id of one word only when `any_id`, for it may be just a word."""
-    words = dict.fromkeys(_ID.findall(normalize("NFC", typed)))
+    words = dict.fromkeys(word.strip(_END) for word in _id_like(typed.isascii()).findall(normalize("NFC", typed)))
     for word in words:
         if (any_id and not is_stop_word(word.lower()) and len(word) > 1) or _JOINT.search(word):
             for graph in graphs:
                 if word in graph.nodes and tier(graph.nodes[word]) != "retired":
                     yield graph, word
+
+
+@cache
+def _id_like(ascii_only: bool) -> re.Pattern[str]:
+    letter = r"\w" if ascii_only else word_class() + "\u200c\u200d"
+    return re.compile(rf"[{letter}.-]+")
 
 
 def passing(graphs: Sequence[Graph], asked: Query, ranked: Sequence[Found]) -> list[Found]:

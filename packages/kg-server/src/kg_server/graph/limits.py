@@ -13,6 +13,8 @@ TOUCHES_MAX: Final = 100
 TOUCH_MAX_CHARACTERS: Final = 1_000
 ENDPOINT_MAX_CHARACTERS: Final = 255
 ID_MAX_WORDS: Final = 6
+ID_MAX_CHARACTERS: Final = 128
+REL_MAX_CHARACTERS: Final = 63
 
 # Size of a rendered level, in code points
 LEVEL_BUDGET: Final = 22_000

@@ -7,11 +7,10 @@ import unicodedata
 
 from kg_server.graph import limits
 from kg_server.graph.errors import InvalidEntry
+from kg_server.graph.letters import is_name
 from kg_server.graph.model import is_path
 from kg_server.graph.secrets import refuse_secret
 
-_NODE_ID = re.compile(r"\w[\w.-]{0,127}")
-_REL = re.compile(r"\w[\w.-]{0,62}")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -25,7 +24,7 @@ def node_id(text: str, field: str = "id") -> str:
     """The id in its stored form (NFC), or InvalidEntry that names `field`."""
     refuse_secret(text, field)
     name = nfc(text)
-    if not _NODE_ID.fullmatch(name):
+    if not is_name(name, limits.ID_MAX_CHARACTERS):
         raise InvalidEntry(
             f"{field} {shown(name)} is not a node id: use letters, digits, '_', '.' and '-' "
             "(kebab-case words), beginning with a letter or digit, at most 128 characters"
@@ -49,7 +48,7 @@ def relation(text: str) -> str:
     """The relation in its stored form, or InvalidEntry."""
     refuse_secret(text, "rel")
     name = nfc(text)
-    if not _REL.fullmatch(name):
+    if not is_name(name, limits.REL_MAX_CHARACTERS):
         raise InvalidEntry(
             f"rel {shown(name)} is not a relation: use letters, digits, '_', '.' and '-', "
             "beginning with a letter or digit, at most 63 characters (for example requires, part-of)"

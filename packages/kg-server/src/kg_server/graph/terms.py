@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from kg_server.graph.letters import word_class
 from kg_server.graph.stems import fold, stem
 from kg_server.graph.stopwords import STOP_WORDS
 
@@ -16,7 +17,6 @@ _SPLIT = re.compile(rf"[{_JOINTS}]+")
 _APOSTROPHE = re.compile(r"['’]")  # don't, it's: as common as their parts
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SECRET_MIN, _SECRET_FLIPS = 20, 4
-_MARKS_FROM, _MARKS_TO = 0x300, 0x1E950
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
@@ -51,11 +51,8 @@ def looks_secret(term: str) -> bool:
 
 @cache
 def _token(ascii_only: bool) -> re.Pattern[str]:
-    """Words with the joints between them. A vowel sign is a letter of its word, which `\\w` does not know."""
-    word = r"\w+"
-    if not ascii_only:
-        codes = range(_MARKS_FROM, _MARKS_TO)
-        word = rf"\w[\w{''.join(c for c in map(chr, codes) if unicodedata.category(c) in ('Mn', 'Mc'))}]*"
+    """Words with the joints between them."""
+    word = r"\w+" if ascii_only else rf"\w[{word_class()}]*"
     return re.compile(rf"{word}(?:[{_JOINTS}]{word})*")
 
 
