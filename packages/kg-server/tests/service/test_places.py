@@ -229,6 +229,14 @@ def test_the_memorys_own_files_and_temporary_ones_come_and_go(passing: Callable[
     assert not passing(f"{home.parent}/tmpfile")
 
 
+def test_each_temporary_folder_counts_for_itself(home: Path, root: str) -> None:
+    places = Places(home, home / ".store", home.parent, home.parent.parent / "other")  # the project lies in the first
+    for named, expected in [(f"{home}/notes.md", False), (f"{home.parent.parent}/other/x", True)]:
+        place = places.of(named, "", root)
+        assert place is not None
+        assert places.passing(place, root, set()) is expected
+
+
 def test_a_project_in_a_place_for_passing_files_has_files_that_stay(home: Path) -> None:
     root = home / "build" / "app"
     root.mkdir(parents=True)

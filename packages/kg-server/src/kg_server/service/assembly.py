@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 import time
@@ -34,8 +35,13 @@ def assemble(settings: Settings, layout: Layout) -> Context:
         plugins=installed(settings.plugins, settings.blocked_plugins),
         recall_log=JsonLog(layout.recall_log),
         useful_log=JsonLog(layout.useful_log, 2 << 20),
-        places=Places(Path.home(), layout.root, Path(tempfile.gettempdir())),
+        places=Places(Path.home(), layout.root, *_temporary_folders()),
         tool_events=ToolEvents(layout, time.time),
         upkeep=Upkeep(memory, settings.orphan_grace_days, GitCommits(layout.root), settings.autocommit_interval_s),
         now=time.time,
     )
+
+
+def _temporary_folders() -> list[Path]:
+    """Where things go that do not stay: this process's folder, and the one that agents write into by habit."""
+    return [Path(tempfile.gettempdir()), *([Path("/tmp")] if os.name == "posix" else [])]

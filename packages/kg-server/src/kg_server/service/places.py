@@ -39,14 +39,14 @@ class Place:
 class Places:
     """Finds files for sessions. `home` is the user's home folder, in whatever spelling.
 
-    `store` holds the memory itself, `temporary` is the system's folder for what does not stay.
+    `store` holds the memory itself, `temporary` are the system's folders for what does not stay.
     """
 
-    def __init__(self, home: Path, store: Path, temporary: Path) -> None:
+    def __init__(self, home: Path, store: Path, *temporary: Path) -> None:
         self._home = str(home)
         self._real_home = os.path.realpath(home)
         self._store = os.path.realpath(store)
-        self._temporary = os.path.realpath(temporary)
+        self._temporary = tuple(os.path.realpath(folder) for folder in temporary)
         self._folds: dict[str, bool] = {}
 
     def of(self, named: str, folder: str = "", root: str = "") -> Place | None:
@@ -66,10 +66,10 @@ class Places:
         """Whether the file is one that comes and goes, or the memory's own.
 
         It is when it lies below a folder of `names` (in small letters), seen from the project's root if it is in the
-        project; in the store; or in the temporary folder, unless the project lies there too.
+        project; in the store; or in a temporary folder, unless the project lies there too.
         """
-        temporary = _below(place.path, self._temporary) and not _below(root, self._temporary)
-        if temporary or _below(place.path, self._store):
+        temporary = (_below(place.path, folder) and not _below(root, folder) for folder in self._temporary)
+        if _below(place.path, self._store) or any(temporary):
             return True
         path = place.path[len(root) :] if _below(place.path, root) else place.path
         return any(part.casefold() in names for part in Path(path).parts[:-1])
