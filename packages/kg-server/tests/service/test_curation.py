@@ -8,6 +8,7 @@ import pytest
 from kg_server.graph.errors import UnknownEntry, WriteRefused
 from kg_server.service.curation import lock, purge, restore, retire
 from kg_server.service.outcome import Outcome
+from kg_server.service.renaming import rename_node
 from kg_world import World, done
 
 WORD = "xylophone"
@@ -96,6 +97,37 @@ def test_a_node_that_was_deleted_can_still_be_purged_from_history(world: World) 
     assert WORD not in world.layout.journal(world.key).read_text(encoding="utf-8")
     with pytest.raises(UnknownEntry, match="neither in project/app nor in its history"):
         purge(world.context, world.key, "leaked", "user")
+
+
+def test_a_purge_reaches_the_former_ids_the_logs_the_sessions_and_files_that_were_set_aside(world: World) -> None:
+    world.remember({f"topic-{n}": f"Subject {n} is of another kind." for n in range(40)})
+    session = world.reader()
+    world.put(session, "leaked-key", f"The {WORD} is the password.")
+    done(rename_node(world.context, session, "leaked-key", "leaked-word", None))
+    world.start("chat-2")
+    world.bound("chat-2").full_read_ts = world.clock.time
+    world.ask(f"what is the {WORD} of the password?", "chat-2")
+    assert world.decisions()[-1]["hits"][0]["id"] == "leaked-word"
+    memory = world.context.memory
+    memory.save_changed()
+    memory.storage.set_aside(world.key, move=False)
+    said = done(purge(world.context, world.key, "leaked-word", "user"))
+    assert "(once leaked-key)" in said
+    world.context.sessions.save()
+    for path in world.layout.root.rglob("*"):
+        content = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        assert WORD not in content, path
+        assert "leaked-" not in content, path
+
+
+def test_a_purge_spares_a_node_that_took_over_a_former_id(world: World) -> None:
+    session = world.open()
+    world.put(session, "first", "To go.")
+    done(rename_node(world.context, session, "first", "second", None))
+    world.put(session, "first", "To stay.")
+    done(purge(world.context, world.key, "second", "user"))
+    world.crash()
+    assert world.node("first")["gist"] == "To stay."
 
 
 def test_writes_go_on_after_a_purge(world: World) -> None:

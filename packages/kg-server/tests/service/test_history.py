@@ -49,13 +49,66 @@ def test_the_last_change_is_taken_back_for_good(world: World) -> None:
     assert world.node("lesson")["notes"] == ["a note"]
 
 
-def test_an_undo_can_be_undone(world: World) -> None:
+def test_each_undo_goes_one_change_further_back(world: World) -> None:
+    session = world.open()
+    for gist in ("First.", "Second.", "Third."):
+        world.put(session, "lesson", gist)
+    take_back(world)
+    assert world.node("lesson")["gist"] == "Second."
+    take_back(world)
+    assert world.node("lesson")["gist"] == "First."
+    take_back(world)
+    assert "lesson" not in world.graph().nodes
+    with pytest.raises(UnknownEntry, match="a change of project/app that could be taken back"):
+        take_back(world)
+
+
+def test_an_undo_is_undone_by_its_number_and_what_it_took_back_stands_again(world: World) -> None:
     session = world.open()
     world.put(session, "lesson", "First.")
     world.put(session, "lesson", "Second.")
     take_back(world)
-    take_back(world)
+    take_back(world, 3)
     assert world.node("lesson")["gist"] == "Second."
+    take_back(world)
+    assert world.node("lesson")["gist"] == "First."
+
+
+def test_a_change_after_an_undo_is_the_next_to_be_taken_back(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "First.")
+    world.put(session, "other", "Another.")
+    take_back(world)
+    world.put(session, "third", "A third.")
+    take_back(world)
+    assert set(world.graph().nodes) == {"lesson"}
+    take_back(world)
+    assert set(world.graph().nodes) == set()
+
+
+def test_the_undo_of_a_rename_can_be_undone_in_all_graphs(world: World) -> None:
+    world.remember({"habit": "A habit."}, level="user")
+    world.remember({"lesson": "A lesson."})
+    world.remember_edges(("lesson", "follows", "habit"))
+    done(rename_node(world.context, world.open_user_only(), "habit", "good-habit", None))
+    take_back(world, key=USER)
+    take_back(world, 3, key=USER)
+    assert set(world.graph("user").nodes) == {"good-habit"}
+    assert list(world.graph().edges) == ["lesson->good-habit:follows"]
+
+
+def test_the_history_of_a_renamed_node_holds_what_it_was_before(world: World) -> None:
+    session = world.open()
+    world.put(session, "old-name", "First.")
+    world.put(session, "old-name", "Second.")
+    done(rename_node(world.context, session, "old-name", "new-name", None))
+    world.put(session, "new-name", "Third.")
+    gists = [
+        (step.change.key, (step.change.after or {}).get("gist"))
+        for step in history(world.context, world.key, "new-name")
+    ]
+    assert ("old-name", "First.") in gists
+    assert gists[-1] == ("new-name", "Third.")
 
 
 def test_a_deleted_node_comes_back_with_its_edges_in_all_graphs(world: World) -> None:
@@ -109,7 +162,7 @@ def test_a_change_that_is_not_recorded_is_told(world: World) -> None:
     world.remember({"lesson": "A lesson."})
     with pytest.raises(UnknownEntry, match="change 99 of project/app is not recorded"):
         take_back(world, 99)
-    with pytest.raises(UnknownEntry, match="a change of user is not recorded"):
+    with pytest.raises(UnknownEntry, match="a change of user that could be taken back is not recorded"):
         take_back(world, key=USER)
 
 

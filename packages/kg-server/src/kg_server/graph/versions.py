@@ -36,7 +36,8 @@ class ChangeSet:
 
     `moves` are the tier changes that compaction made in its wake, `renames` old and new ids, `upkeep` says that a
     maintenance session wrote: its changes are no use of the nodes. `cause` names the change set of another graph
-    (`graph:seq`) that this one follows from; they are taken back together.
+    (`graph:seq`) that this one follows from, they are taken back together; or the one of this graph (`undo:seq`) that
+    this one takes back.
     """
 
     seq: int

@@ -11,6 +11,7 @@ from kg_server.graph.query import query_terms
 from kg_server.graph.versions import entry_key, tombstones
 from kg_server.service.commands import kg
 from kg_server.service.context import Context
+from kg_server.service.history import former_names
 from kg_server.service.outcome import Outcome
 from kg_server.storage.layout import USER, GraphKey
 from kg_server.storage.snapshot import copy_of
@@ -45,24 +46,33 @@ def restore(context: Context, key: GraphKey, name: str) -> Outcome:
 
 
 def purge(context: Context, key: GraphKey, name: str, by: str) -> Outcome:
-    """Delete a node and take its text out of journal, history, the previous snapshot and tombstones, for good."""
+    """Delete a node and take its text out of all that is kept, for good: also what stood under its former ids.
+
+    That is snapshots, journal, history, tombstones, files that were set aside, sessions and decision logs.
+    """
     with context.memory.lock:
         graph = context.memory.graph(key)
         node = graph.nodes.get(name)
-        recorded = context.memory.storage.history(key)
+        recorded = list(context.memory.storage.history(key))
         if node is None and not any(name == change.key for entry in recorded for change in entry.changes):
             raise UnknownEntry(f"node {shown(name)} stands neither in {key} nor in its history")
+        names = {one for one in former_names(recorded, name) if one == name or one not in graph.nodes}
         changes = [Change("edge", key_of(edge), edge, None) for edge in graph.adjacency.of(name)]
         if node is not None:
             changes.append(Change("node", name, node, None))
         if changes:
             context.memory.commit(key, changes, by)
-        for grave in [grave for grave in tombstones(graph.meta) if _mentions(grave, name)]:
+        for grave in [grave for grave in tombstones(graph.meta) if any(_mentions(grave, one) for one in names)]:
             del tombstones(graph.meta)[grave]
         copy = copy_of(graph)
-    context.memory.storage.forget(key, copy, {name})
+    context.memory.storage.forget(key, copy, names)
+    context.sessions.forget(key.level, key.slug, names)
+    for decisions in (context.recall_log, context.useful_log):
+        decisions.forget(names)
     git = context.upkeep.git_holds()
-    return Outcome(f"Node '{name}' and its history are gone from {key}.{f' {git}' if git else ''}")
+    former = ", ".join(sorted(names - {name}))
+    also = f" (once {former})" if former else ""
+    return Outcome(f"Node '{name}'{also} and its history are gone from {key}.{f' {git}' if git else ''}")
 
 
 def _mentions(grave: str, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import cast
@@ -16,6 +16,8 @@ from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
 from kg_server.storage.layout import GraphKey
 
+_UNDO = "undo:"
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -28,25 +30,43 @@ class Step:
 
 
 def history(context: Context, key: GraphKey, name: str = "") -> list[Step]:
-    """The recorded content changes of a node and of its edges, oldest first; of the whole graph without a name."""
-    return [
-        Step(entry.seq, entry.ts, entry.session, change)
-        for entry in context.memory.storage.history(key)
-        for change in entry.changes
-        if content_changed(change) and (not name or _concerns(change, name))
-    ]
+    """The recorded content changes of a node and of its edges, oldest first; of the whole graph without a name.
+
+    A node that was renamed has the changes under its former ids too.
+    """
+    steps: list[Step] = []
+    names = {name}
+    for entry in reversed(list(context.memory.storage.history(key))):
+        names.update(old for old, new in entry.renames if new in names)
+        steps.extend(
+            Step(entry.seq, entry.ts, entry.session, change)
+            for change in reversed(entry.changes)
+            if content_changed(change) and (not name or _concerns(change, names))
+        )
+    return steps[::-1]
+
+
+def former_names(entries: Iterable[ChangeSet], name: str) -> set[str]:
+    """The ids that a node had in the course of these change sets (oldest first), the present one among them."""
+    names = {name}
+    for entry in reversed(list(entries)):
+        names.update(old for old, new in entry.renames if new in names)
+    return names
 
 
 def undo(context: Context, key: GraphKey, seq: int | None, session: str) -> Outcome:
-    """Take a recorded change set back (the last one that changed content, without `seq`).
+    """Take a recorded change set back; without `seq` the last one that stands, so that each call goes one further back.
 
-    Content is restored, not tiers. Refused where an entry was changed again since: that later change goes first.
+    Content is restored, not tiers. Refused where an entry was changed again since: that later change goes first. An
+    undo is a change as well, and is taken back by its number.
     """
     with context.memory.lock:
         target = _target(list(context.memory.storage.history(key)), seq, key)
         followers = _followers(context, key, target)
         _refuse_if_changed_since(context, [(key, target), *followers])
-        writes = [_take_back(context, one, entry, session) for one, entry in [(key, target), *followers]]
+        cause = f"{key}:{context.memory.graph(key).meta.get('seq', 0) + 1}"
+        writes = [_take_back(context, key, target, session, f"{_UNDO}{target.seq}")]
+        writes += [_take_back(context, one, entry, session, cause) for one, entry in followers]
     names = dict.fromkeys(change.key for _, entry in [(key, target), *followers] for change in entry.changes)
     return Outcome(f"Change {target.seq} of {key} is taken back: {', '.join(names)}.", writes)
 
@@ -76,20 +96,35 @@ def _refuse_if_changed_since(context: Context, entries: Sequence[tuple[GraphKey,
             )
 
 
-def _take_back(context: Context, key: GraphKey, entry: ChangeSet, session: str) -> Future[None]:
+def _take_back(context: Context, key: GraphKey, entry: ChangeSet, session: str, cause: str) -> Future[None]:
     graph = context.memory.graph(key)
     back = [_inverse(graph, change) for change in reversed(entry.changes) if content_changed(change)]
-    return context.memory.commit(key, back, session, renames=[(new, old) for old, new in entry.renames])
+    return context.memory.commit(key, back, session, renames=[(new, old) for old, new in entry.renames], cause=cause)
 
 
 def _target(recorded: Sequence[ChangeSet], seq: int | None, key: GraphKey) -> ChangeSet:
     with_content = [entry for entry in recorded if any(content_changed(change) for change in entry.changes)]
-    if seq is not None:
-        with_content = [entry for entry in with_content if entry.seq == seq]
-    if not with_content:
-        wanted = f"change {seq}" if seq is not None else "a change"
-        raise UnknownEntry(f"{wanted} of {key} is not recorded (any more): history reaches back 90 days and 8 MiB")
-    return with_content[-1]
+    if seq is None:
+        found, wanted = _standing_changes(with_content), f"a change of {key} that could be taken back"
+    else:
+        found, wanted = [entry for entry in with_content if entry.seq == seq], f"change {seq} of {key}"
+    if not found:
+        raise UnknownEntry(f"{wanted} is not recorded (any more): history reaches back 90 days and 8 MiB")
+    return found[-1]
+
+
+def _standing_changes(recorded: Sequence[ChangeSet]) -> list[ChangeSet]:
+    """The change sets that are neither an undo nor taken back, oldest first; an undo that was undone counts as none."""
+    taken_back: set[int] = set()
+    standing: list[ChangeSet] = []
+    for entry in reversed(recorded):
+        if entry.seq in taken_back:
+            continue
+        if entry.cause.startswith(_UNDO):
+            taken_back.add(int(entry.cause.removeprefix(_UNDO)))
+        else:
+            standing.append(entry)
+    return standing[::-1]
 
 
 def _inverse(graph: Graph, change: Change) -> Change:
@@ -111,8 +146,8 @@ def _content(record: Record | None) -> dict[str, object] | None:
     return {field: value for field, value in record.items() if not field.startswith("_")}
 
 
-def _concerns(change: Change, name: str) -> bool:
+def _concerns(change: Change, names: Collection[str]) -> bool:
     if change.kind == "node":
-        return change.key == name
+        return change.key in names
     edge = cast(Edge, change.after or change.before)
-    return name in (edge["from"], edge["to"])
+    return edge["from"] in names or edge["to"] in names

@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -148,6 +148,20 @@ class Sessions:
                         known[after] = known.pop(before)  # type: ignore[assignment]
                 for listed in (session.preloaded, session.endorsed):
                     listed[:] = [after if name == before else name for name in listed]
+            self.save()
+
+    def forget(self, level: Level, slug: str, names: Collection[str]) -> None:
+        """Drop what sessions know of purged nodes, their ids included."""
+        gone = {entry(level, name) for name in names}
+        with self._lock:
+            for session in self._sessions.values():
+                if level == "project" and session.slug != slug:
+                    continue
+                for known in (session.seen, session.viewed):
+                    for name in gone & known.keys():
+                        del known[name]
+                for listed in (session.preloaded, session.endorsed):
+                    listed[:] = [name for name in listed if name not in gone]
             self.save()
 
     def active(self, session: Session) -> None:

@@ -95,10 +95,13 @@ class JsonFiles:
         return self._journal_lines(key, -1)
 
     def forget(self, key: GraphKey, copy: GraphCopy, names: Collection[str]) -> None:
-        """See `Storage.forget`: snapshot, the one before it, and every journal segment."""
+        """See `Storage.forget`: snapshot, the one before it, every journal segment; files set aside go as a whole."""
         for _ in range(2):  # the second writing makes the first one `.prev`
             write_atomic(self.layout.snapshot(key), snapshots.encode(copy), self.layout.previous(key), self._disk)
         self._stamps[key] = _stamp(self.layout.snapshot(key))
+        for path in self.layout.snapshot(key).parent.glob(f"{self.layout.snapshot(key).name}.*-*"):
+            if any(orjson.dumps(name)[:-1] in path.read_bytes() for name in names):
+                path.unlink()
         for path in [*(path for _, path in self.layout.closed_journals(key)), self.layout.journal(key)]:
             self._journal.rewrite(path, lambda line: journals.without(line, names)).result()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import orjson
 
-from kg_server.storage.files import FILE_MODE, make_folder, write_all
+from kg_server.storage.files import FILE_MODE, make_folder, write_all, write_atomic
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +31,17 @@ class JsonLog:
                 self._append(line)
         except (OSError, TypeError, ValueError) as error:
             log.warning("%s: a decision was not logged: %s", self._path, error)
+
+    def forget(self, names: Collection[str]) -> None:
+        """Take out every line that names one of these, in the file and the one before it."""
+        quoted = [orjson.dumps(name) for name in names]
+        with self._lock:
+            for path in (self._path, self._path.with_name(self._path.name + ".prev")):
+                if path.is_file():
+                    lines = path.read_bytes().splitlines(keepends=True)
+                    kept = [line for line in lines if not any(name in line for name in quoted)]
+                    if len(kept) < len(lines):
+                        write_atomic(path, kept)
 
     def _append(self, line: bytes) -> None:
         make_folder(self._path.parent)
