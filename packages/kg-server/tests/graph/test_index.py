@@ -232,3 +232,21 @@ def test_an_index_kept_through_any_writes_is_the_index_of_what_stands(writes: li
             standing[name] = node(name, gist)
             index.put(name, standing[name])
     assert postings(index) == postings(index_of(*standing.values()))
+
+
+def test_holding_names_the_nodes_that_hold_every_term() -> None:
+    index = index_of(
+        node("a", "red cache", notes=["a green one"]), node("b", "red", touches=["green.py"]), node("c", "green cache")
+    )
+    assert sorted(index.holding(["red", "green"])) == ["a", "b"]
+    assert index.holding(["red", "green", "red", "cach"]) == ["a"]
+    assert index.holding(["red", "never-heard-of"]) == []
+    assert index.holding([]) == []
+    index.remove("a")
+    assert index.holding(["red", "green"]) == ["b"]
+
+
+@given(graphs(), st.lists(st.sampled_from(["alpha", "beta", "retry", "db"]), min_size=1, max_size=3))
+def test_holding_is_what_a_walk_over_all_nodes_finds(graph: Graph, terms: list[str]) -> None:
+    _, held, _, _ = postings(graph.index)
+    assert set(graph.index.holding(terms)) == {name for name, own in held.items() if set(terms) <= set(own)}
