@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from kg_server.service.sessions import Session
 from kg_server.service.writing import put_node
 from kg_server.storage.errors import StorageBroken
 from kg_server.storage.layout import USER
+from kg_server.web.app import jobs
 from kg_world import GIVE_UP_S, World, wait
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -279,7 +281,7 @@ def test_a_half_written_outside_file_is_left_alone_until_ours_must_be_saved(
     path.write_text("{ half", encoding="utf-8")
     for _ in range(3):
         memory.take_in_outside()
-    assert caplog.text.count("was changed outside") == 1
+    assert caplog.text.count("cannot be read") == 1
     assert path.read_text(encoding="utf-8") == "{ half"
     whole["nodes"]["theirs"] = {"id": "theirs", "gist": "Their lesson."}
     path.write_text(json.dumps(whole), encoding="utf-8")
@@ -319,6 +321,23 @@ def test_a_file_that_a_newer_version_left_is_not_written_over(world: World, stor
     assert path.read_text(encoding="utf-8") == newer
     assert "newer version" in memory.last_error
     assert memory.unsaved() == [world.key]
+
+
+def test_a_project_that_nobody_opens_after_a_crash_gets_its_snapshot_at_the_next_tick(
+    world: World, stored: Stored
+) -> None:
+    session = world.open()
+    world.put(session, "saved", "Before.")
+    world.context.memory.save_changed()
+    world.put(session, "journaled", "After.")
+    os.utime(world.layout.snapshot(world.key), (1, 1))
+    world.crash()
+    assert world.key not in world.context.memory.loaded()
+    assert set(stored()["nodes"]) == {"saved"}
+    for job in jobs(world.context):
+        job()
+    assert set(stored()["nodes"]) == {"saved", "journaled"}
+    assert world.context.memory.storage.left_behind() == []
 
 
 def test_a_project_that_cannot_be_read_is_left_out_of_all_projects(

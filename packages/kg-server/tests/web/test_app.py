@@ -107,11 +107,12 @@ def test_a_shutdown_saves_sessions_and_read_stamps(make_world: Callable[..., Wor
     assert again.viewed["project:lesson"].whole
 
 
-def test_a_tick_settles_expires_takes_in_saves_and_commits_in_this_order(world: World) -> None:
+def test_a_tick_settles_expires_catches_up_takes_in_saves_and_commits_in_this_order(world: World) -> None:
     names = [job.__qualname__ for job in jobs(world.context)]
     assert names == [
         "Memory.settle_due",
         "Upkeep.expire",
+        "Memory.catch_up",
         "Memory.take_in_outside",
         "Memory.save_changed",
         "Sessions.save_changed",

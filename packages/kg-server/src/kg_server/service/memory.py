@@ -201,6 +201,14 @@ class Memory:
             log.error("%s: snapshot not written: %s", key, error)
             self._failed(key, error)
 
+    def catch_up(self) -> None:
+        """Load what a crash left to its journal, so that its next snapshot is whole though nobody opens the project."""
+        for key in self.storage.left_behind():
+            try:
+                self.graph(key)
+            except StorageBroken as error:
+                self._doubt(key, str(error))
+
     def take_in_outside(self) -> None:
         """Merge what somebody else wrote to a loaded graph's file (a git pull, an editor) since we last did."""
         for key in self.loaded():
@@ -247,7 +255,7 @@ class Memory:
         """Say once what is wrong with a file that is looked at again and again."""
         if self._doubts.get(key) != why:
             self._doubts[key] = why
-            log.warning("%s was changed outside: %s", key, why)
+            log.warning("%s: %s", key, why)
 
     def _appended(self, key: GraphKey, done: Future[None]) -> None:
         error = done.exception()

@@ -21,6 +21,9 @@ class Storage(Protocol):
     def is_behind(self, key: GraphKey) -> bool:
         """Whether the stored snapshot lacks what the graph had when it was loaded, as after a crash."""
 
+    def left_behind(self) -> list[GraphKey]:
+        """Stored projects that nobody loaded since and whose snapshot seems to lack what their journal has."""
+
     def exists(self, key: GraphKey) -> bool:
         """Whether anything is stored for the graph."""
 

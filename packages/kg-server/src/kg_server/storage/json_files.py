@@ -65,6 +65,15 @@ class JsonFiles:
         """See `Storage.is_behind`."""
         return key in self._behind
 
+    def left_behind(self) -> list[GraphKey]:
+        """See `Storage.left_behind`: told by the times of the files, read by nobody."""
+        keys = (GraphKey("project", folder.name) for folder in _folders(self.layout.projects))
+        return [key for key in keys if key not in self._stamps and self._journal_is_newer(key)]
+
+    def _journal_is_newer(self, key: GraphKey) -> bool:
+        journal, saved = _stamp(self.layout.journal(key)), _stamp(self.layout.snapshot(key))
+        return journal is not None and journal[1] > 0 and (saved is None or journal[0] > saved[0])
+
     def exists(self, key: GraphKey) -> bool:
         """Whether a snapshot, the one before it or a journal lies there."""
         places = (self.layout.snapshot, self.layout.previous, self.layout.journal)
@@ -133,9 +142,7 @@ class JsonFiles:
 
     def project_slugs(self) -> dict[str, str]:
         """See `Storage.project_slugs`."""
-        if not self.layout.projects.is_dir():
-            return {}
-        keys = [GraphKey("project", folder.name) for folder in sorted(self.layout.projects.iterdir())]
+        keys = [GraphKey("project", folder.name) for folder in _folders(self.layout.projects)]
         return {key.slug: self._project_path(key) for key in keys if self.exists(key)}
 
     def close(self) -> None:
@@ -217,6 +224,10 @@ class JsonFiles:
                 f"{path} was written by a newer version of kg: {error}. Nothing was changed: update kg, "
                 "or name another folder in KG_STORAGE_ROOT"
             ) from error
+
+
+def _folders(path: Path) -> list[Path]:
+    return sorted(path.iterdir()) if path.is_dir() else []
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -100,6 +100,7 @@ def jobs(context: Context) -> list[Callable[[], None]]:
     return [
         memory.settle_due,
         context.upkeep.expire,
+        memory.catch_up,
         memory.take_in_outside,
         memory.save_changed,
         context.sessions.save_changed,
