@@ -31,6 +31,7 @@ def test_a_person_changes_a_node_and_takes_it_back(served: Machine, here: Any) -
     assert kg("lock", "habit", "--user") == "Node 'habit' is locked.\n"
 
 
+@pytest.mark.requirement("saving.history-shown")
 def test_the_history_is_a_line_a_change_with_its_text(served: Machine, here: Any) -> None:
     assert here.kg("history", "--user") == "No recorded change.\n"
     here.kg("lock", "habit", "--user")

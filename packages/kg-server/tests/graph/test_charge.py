@@ -12,6 +12,8 @@ from kg_server.graph.lines import ARCHIVED_HEADING, citation
 from kg_server.graph.model import Change, Edge, tier
 
 
+@pytest.mark.requirement("entries.locked-charged")
+@pytest.mark.requirement("rendering.render-is-charge")
 @given(graphs())
 def test_the_charge_is_the_length_of_the_rendering(graph: Graph) -> None:
     assert graph.charge() == len(rendered(graph))
@@ -23,6 +25,7 @@ def test_the_bounds_enclose_the_charge(graph: Graph) -> None:
     assert low <= graph.charge() <= high
 
 
+@pytest.mark.requirement("rendering.charge-incremental")
 @given(graphs(), st.lists(changes, max_size=8))
 def test_the_charge_follows_every_single_change(graph: Graph, more: list[Change]) -> None:
     for change in more:
@@ -50,6 +53,8 @@ def test_an_archived_nodes_promotion_costs_what_the_upper_bound_grows_by(graph: 
         assert graph.charge_bounds()[1] == before
 
 
+@pytest.mark.requirement("rendering.charge-parts")
+@pytest.mark.requirement("tiers.orphaned-invisible")
 def test_orphaned_and_retired_nodes_and_edges_without_an_active_end_charge_nothing() -> None:
     empty = Graph("project").charge()
     asleep = [node("o", state="orphaned"), node("r", state="retired"), edge("o", "r"), edge("o", "src/x.py")]
@@ -82,6 +87,7 @@ def test_the_bounds_of_an_edge_are_its_shorter_and_its_longer_line(record: Edge,
     assert citation_bounds(record, source, target) == ((min(sizes), max(sizes)) if sizes else (0, 0))
 
 
+@pytest.mark.requirement("rendering.live-predicate")
 @given(graphs())
 def test_exactly_the_edges_with_an_active_end_of_their_own_graph_are_live(graph: Graph) -> None:
     for record in graph.edges.values():
@@ -94,6 +100,7 @@ def test_a_node_of_the_user_graph_and_a_path_are_no_active_ends_in_a_project() -
     assert not any(edge_is_live(record, graph.is_active) for record in graph.edges.values())
 
 
+@pytest.mark.requirement("saving.cost-constant")
 def test_a_change_of_one_node_does_not_walk_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[str] = []
 

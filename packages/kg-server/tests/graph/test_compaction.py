@@ -58,6 +58,7 @@ def test_a_graph_within_its_budget_and_above_the_ceiling_stays_as_it_is() -> Non
     assert compact(graph, NOW, BUDGET).moves == {}
 
 
+@pytest.mark.requirement("compaction.one-of-three")
 def test_over_its_budget_the_lowest_scores_are_archived_until_it_is_below_the_ceiling() -> None:
     graph = graph_of(*full(40))
     assert over_budget(graph, BUDGET)
@@ -98,6 +99,7 @@ def test_where_all_that_is_active_is_fresh_or_locked_an_overfull_graph_waits() -
     assert outcome.moves == {}
 
 
+@pytest.mark.requirement("compaction.resurrection")
 def test_an_archived_node_that_beats_a_just_archived_one_comes_back_in_its_stead() -> None:
     worthy = lesson("worthy", 60, 60, "archived", _useful_ts=[NOW] * 8)
     graph = graph_of(*full(40), worthy, lesson("new", 0.0))
@@ -109,6 +111,8 @@ def test_an_archived_node_that_beats_a_just_archived_one_comes_back_in_its_stead
 # --- refill and rebalance
 
 
+@pytest.mark.requirement("compaction.one-of-three")
+@pytest.mark.requirement("compaction.refill")
 def test_below_the_ceiling_the_best_archived_nodes_return_first() -> None:
     graph = graph_of(*full(8), *(lesson(f"o{number:02}", 100 + number, 60, "archived") for number in range(30)))
     outcome = compact(graph, NOW, BUDGET)
@@ -119,6 +123,7 @@ def test_below_the_ceiling_the_best_archived_nodes_return_first() -> None:
     assert graph.charge() <= CEILING
 
 
+@pytest.mark.requirement("compaction.refill")
 def test_one_too_large_to_return_is_no_barrier_for_those_after_it() -> None:
     graph = graph_of(
         *full(12), lesson("huge", 90, 900, "archived"), *(lesson(f"o{n}", 100 + n, 60, "archived") for n in range(9))
@@ -137,12 +142,14 @@ def test_a_return_lifts_its_neighbours_which_are_scored_again() -> None:
     assert state_of(graph, "spoke") == "active"
 
 
+@pytest.mark.requirement("compaction.whole-archive")
 def test_when_all_of_it_fits_below_the_ceiling_the_whole_archive_returns_at_once() -> None:
     graph = graph_of(*full(10), *(lesson(f"o{number}", 100 + number, 60, "archived") for number in range(4)))
     compact(graph, NOW, BUDGET)
     assert graph.in_tier("archived") == frozenset()
 
 
+@pytest.mark.requirement("compaction.rebalance")
 def test_between_ceiling_and_budget_at_most_three_pairs_are_swapped_and_only_for_the_better() -> None:
     weak = full(18)
     strong = [lesson(f"s{number}", 60, 60, "archived", _useful_ts=[NOW] * 9) for number in range(6)]
@@ -159,6 +166,7 @@ def test_between_ceiling_and_budget_at_most_three_pairs_are_swapped_and_only_for
 # --- orphans
 
 
+@pytest.mark.requirement("compaction.orphan-pass")
 def test_archived_lines_beyond_their_share_are_orphaned_lowest_score_first() -> None:
     many = [lesson(f"archived-node-number-{n:03}", 100 + n, 30, "archived") for n in range(60)]
     graph = graph_of(*full(18), *many)
@@ -172,6 +180,7 @@ def test_archived_lines_beyond_their_share_are_orphaned_lowest_score_first() -> 
 # --- the fresh tier
 
 
+@pytest.mark.requirement("compaction.fresh-tier")
 def test_the_newest_nodes_are_fresh_while_they_fit_in_their_share() -> None:
     graph = graph_of(*full(30))
     fresh = fresh_tier(graph, BUDGET)
@@ -180,6 +189,7 @@ def test_the_newest_nodes_are_fresh_while_they_fit_in_their_share() -> None:
     assert taken <= limits.FRESH_SHARE * BUDGET < taken + graph.cost_alone(f"n{len(fresh):02}", set())
 
 
+@pytest.mark.requirement("compaction.fresh-tier")
 def test_the_newest_node_is_fresh_however_large_it_is() -> None:
     graph = graph_of(*full(5), lesson("new", 0.0, 900))
     assert fresh_tier(graph, BUDGET)[0] == "new"
@@ -224,6 +234,7 @@ def levels(draw: st.DrawFn) -> Graph:
     return graph_of(*made, *edges)
 
 
+@pytest.mark.requirement("compaction.fixed-point")
 @given(levels())
 @settings(max_examples=150)
 def test_runs_come_to_rest_within_a_third_of_the_nodes_and_no_node_moves_twice(graph: Graph) -> None:
@@ -233,6 +244,7 @@ def test_runs_come_to_rest_within_a_third_of_the_nodes_and_no_node_moves_twice(g
     assert compact(graph, NOW, BUDGET).moves == {}
 
 
+@pytest.mark.requirement("compaction.no-flicker")
 @given(levels(), st.lists(st.floats(-400, 400), min_size=12, max_size=12))
 @settings(max_examples=100)
 def test_nothing_that_was_archived_at_one_tick_returns_at_a_later_one_whatever_the_clock_does(
@@ -245,6 +257,7 @@ def test_nothing_that_was_archived_at_one_tick_returns_at_a_later_one_whatever_t
         archived |= {name for name, state in moves.items() if state == "archived"}
 
 
+@pytest.mark.requirement("entries.locked-untouched")
 @given(levels())
 @settings(max_examples=150)
 def test_a_run_keeps_budgets_texts_locks_and_what_is_out_of_sight(graph: Graph) -> None:
@@ -288,6 +301,7 @@ def archived_by_hand(graph: Graph) -> set[str]:
     return out
 
 
+@pytest.mark.requirement("compaction.archive")
 @given(levels())
 @settings(max_examples=100)
 def test_what_an_archive_run_takes_is_what_the_specification_says(graph: Graph) -> None:
@@ -340,6 +354,7 @@ def test_the_work_of_a_run_grows_with_the_graph_and_not_with_its_square(monkeypa
     assert large < 4 * small * 2
 
 
+@pytest.mark.requirement("compaction.under-budget-marks")
 def test_the_check_after_a_write_below_the_budget_walks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(*full(12), edge("n00", "n01"))
     monkeypatch.setattr(type(graph.adjacency), "of", lambda *_: pytest.fail("it walked"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from graph_builders import edge, graph_of, node
 from kg_server.graph.credits import CASE_OF, credited, repeats, stamped
 from kg_server.graph.graph import Graph
@@ -29,6 +30,7 @@ def lessons() -> Graph:
     return graph_of(node("lesson", _created_ts=1.0), node("later", _created_ts=9.0), level="user")
 
 
+@pytest.mark.requirement("credits.repeat")
 def test_a_newer_case_repeats_an_older_lesson_on_its_own_day_and_once() -> None:
     case = node("case", _created_ts=5.0)
     project, user = graph_of(case, edge("case", "lesson", CASE_OF)), lessons()

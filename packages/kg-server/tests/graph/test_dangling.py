@@ -10,6 +10,7 @@ from kg_server.graph.graph import Graph
 from kg_server.graph.model import is_path
 
 
+@pytest.mark.requirement("entries.edge-ends")
 @pytest.mark.parametrize("end", ["b", "user-node", "src/x.py", "~/x", "./README.md"])
 def test_own_nodes_user_nodes_and_paths_are_something(end: str) -> None:
     graph = graph_of(node("a"), node("b", state="orphaned"), edge("a", end), edge(end, "a"))
@@ -25,6 +26,7 @@ def test_an_edge_to_nothing_is_deleted_by_its_key(record: dict[str, str]) -> Non
     assert list(graph.edges) == ["a->a:requires"]
 
 
+@pytest.mark.requirement("levels.maintain-own-edges")
 def test_what_the_user_graph_holds_counts_only_where_it_is_given() -> None:
     graph = graph_of(node("a"), edge("a", "user-node"), level="maintain")
     assert len(dangling_edges(graph, {})) == 1

@@ -29,6 +29,7 @@ def test_lists_that_are_left_out_stay_and_lists_that_are_sent_replace() -> None:
     assert before["notes"] == ["n1"]
 
 
+@pytest.mark.requirement("entries.node-fields")
 def test_a_new_node_has_what_was_sent() -> None:
     assert merged_node(None, "a", " a\n gist ", [" n "], [" src/x.py:3 "]) == {
         "id": "a",
@@ -38,6 +39,7 @@ def test_a_new_node_has_what_was_sent() -> None:
     }
 
 
+@pytest.mark.requirement("files.markup-healed")
 def test_leaked_markup_is_healed_and_its_notes_taken_only_where_none_were_sent() -> None:
     gist = 'Real claim</gist>\n<notes>["n1"]</notes><invoke name='
     assert merged_node(None, "a", gist, None, None) == {"id": "a", "gist": "Real claim", "notes": ["n1"]}
@@ -95,6 +97,7 @@ def test_the_same_content_is_told_from_other_content_whatever_the_stamps() -> No
     assert not same_content(None, stored)
 
 
+@pytest.mark.requirement("entries.caps-refused")
 @pytest.mark.parametrize(
     ("check", "text"),
     [

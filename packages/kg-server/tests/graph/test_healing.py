@@ -34,6 +34,7 @@ def test_leaked_markup_is_cut_and_its_notes_are_found(gist: str, healed: str, no
     assert heal(gist) == (healed, notes)
 
 
+@pytest.mark.requirement("files.markup-healed")
 @pytest.mark.parametrize(
     "gist",
     [

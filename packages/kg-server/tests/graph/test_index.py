@@ -173,6 +173,7 @@ def test_a_rank_asks_the_postings_of_its_terms_and_of_their_kin_alone() -> None:
     assert set(asked) == {"zebra", "absent"}
 
 
+@pytest.mark.requirement("saving.cost-constant")
 def test_a_write_touches_the_postings_of_its_own_terms_alone() -> None:
     index = index_of(*FILLER)
     before, others = postings(index), dict(index._postings)

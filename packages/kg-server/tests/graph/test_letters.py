@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kg_server.graph.letters import is_name, word_class
 
 
+@pytest.mark.requirement("entries.id-any-script")
 @pytest.mark.parametrize(
     "text",
     [

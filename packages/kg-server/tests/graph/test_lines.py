@@ -40,6 +40,7 @@ def test_a_citations_length_is_known_without_building_it(record: Edge, at_from: 
     assert citation_length(record, under) == len(citation(record, under))
 
 
+@pytest.mark.requirement("entries.oversized-kept")
 def test_a_gist_at_the_cap_is_shown_whole_and_one_over_it_cut_with_the_way_to_read_it() -> None:
     whole, over = node("a", "é" * limits.GIST_MAX_CHARACTERS), node("a", "é" * (limits.GIST_MAX_CHARACTERS + 1))
     assert shown_gist(whole) == whole["gist"]

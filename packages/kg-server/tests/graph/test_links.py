@@ -23,6 +23,7 @@ def by_hand(graph: Graph, name: str) -> float:
     return total
 
 
+@pytest.mark.requirement("compaction.connectedness")
 @given(graphs())
 def test_weights_after_any_changes_are_those_worked_out_from_scratch(graph: Graph) -> None:
     fresh = rebuilt(graph)
@@ -50,6 +51,7 @@ def test_a_user_node_and_a_path_are_worth_a_full_neighbour(end: str) -> None:
     assert graph_of(node("a"), edge(end, "a")).links.weight("a") == 660
 
 
+@pytest.mark.requirement("compaction.connectedness")
 def test_a_self_loop_counts_once() -> None:
     graph = graph_of(node("a"), edge("a", "a"))
     assert graph.links.weight("a") == 660

@@ -16,6 +16,7 @@ BREAKS = [chr(code) for code in range(sys.maxunicode + 1) if len(f"a{chr(code)}b
 CONTROLS = [chr(code) for code in (*range(32), *range(127, 160))]
 
 
+@pytest.mark.requirement("entries.id-any-script")
 @pytest.mark.parametrize(
     "name",
     [
@@ -102,6 +103,7 @@ def test_words_stand_between_dashes_and_a_date_is_one(name: str, words: int) -> 
     assert id_words(name) == words
 
 
+@pytest.mark.requirement("entries.id-words")
 def test_a_new_id_has_at_most_six_words() -> None:
     assert new_node_id("one-two-three-four-five-six") == "one-two-three-four-five-six"
     assert new_node_id("one-two-three-four-five-2026-01-31")
@@ -115,6 +117,7 @@ def test_a_date_in_an_id_is_noticed() -> None:
     assert not has_date("fix-2026-1-31")
 
 
+@pytest.mark.requirement("entries.rel-form")
 @pytest.mark.parametrize("name", ["requires", "part-of", "see_also", "teil-von", "часть-от", "r" * 63])
 def test_a_relation_is_a_short_id(name: str) -> None:
     assert relation(name) == name
@@ -126,6 +129,7 @@ def test_anything_else_is_no_relation(text: str) -> None:
         relation(text)
 
 
+@pytest.mark.requirement("entries.path-form")
 @pytest.mark.parametrize(
     "end", ["src/app.py", "./README.md", "~/notes and more.md", "/a:b->c/d", "~", "ä/" + "x" * 253]
 )
@@ -139,6 +143,7 @@ def test_any_other_end_is_refused_by_its_field(end: str) -> None:
         endpoint(end, "to")
 
 
+@pytest.mark.requirement("entries.path-form")
 def test_a_paths_size_is_told() -> None:
     with pytest.raises(InvalidEntry, match="256 characters"):
         endpoint("a/" + "x" * 254, "from")

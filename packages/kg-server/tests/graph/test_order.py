@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from graph_builders import edge, graph_of, graphs, node, rebuilt
 from hypothesis import given
 from kg_server.graph.graph import Graph
@@ -24,6 +25,7 @@ def component(graph: Graph, name: str) -> frozenset[str]:
     return frozenset(found)
 
 
+@pytest.mark.requirement("rendering.components")
 @given(graphs())
 def test_every_active_node_stands_once_and_components_stand_together_larger_ones_first(graph: Graph) -> None:
     order = graph.reading_order()
@@ -36,6 +38,7 @@ def test_every_active_node_stands_once_and_components_stand_together_larger_ones
     assert [len(block) for block in blocks] == sorted((len(block) for block in blocks), reverse=True)
 
 
+@pytest.mark.requirement("rendering.components")
 @given(graphs())
 def test_inside_a_component_the_order_is_breadth_first_from_its_best_connected_node(graph: Graph) -> None:
     order = graph.reading_order()

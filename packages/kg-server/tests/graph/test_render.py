@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from graph_builders import edge, graph_of, graphs, node, rendered
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,8 @@ from kg_server.graph.lines import ARCHIVED_HEADING, active_line, citation
 from kg_server.graph.render import health_line, level_lines, node_block, partial_lines, text_of
 
 
+@pytest.mark.requirement("rendering.read-order")
+@pytest.mark.requirement("tiers.archived-visible")
 def test_a_level_reads_like_this() -> None:
     graph = graph_of(
         node("hub", "the hub", locked=True),
@@ -47,6 +50,7 @@ def test_an_empty_level_has_its_heading_alone() -> None:
     assert rendered(Graph("maintain")) == "=== MAINTAIN GRAPH — 0 active, 0 archived ===\nACTIVE:"
 
 
+@pytest.mark.requirement("rendering.edge-cited-once")
 @given(graphs())
 def test_every_live_edge_is_cited_exactly_once_under_the_active_end_that_renders_first(graph: Graph) -> None:
     place = {name: position for position, name in enumerate(graph.reading_order())}
@@ -85,6 +89,7 @@ def test_preloaded_nodes_stand_as_ids_and_tell_no_gist(graph: Graph, data: st.Da
     assert {line.text for line in lines} >= {f"  {name} (preloaded)" for name in names}
 
 
+@pytest.mark.requirement("entries.oversized-kept")
 def test_a_gist_that_is_cut_does_not_count_as_told() -> None:
     graph = graph_of(node("long", "x" * 1_001), node("short", "y" * 1_000))
     assert [line.gist_of["id"] for line in level_lines(graph) if line.gist_of] == ["short"]
@@ -113,6 +118,7 @@ def test_a_part_of_a_level_holds_the_chosen_nodes_and_the_edges_among_them(graph
     assert len(lines) == len(nodes) + len(among)
 
 
+@pytest.mark.requirement("rendering.node-block")
 def test_a_block_shows_all_of_a_node() -> None:
     notes = ["first", "second"]
     whole = node("a", "the gist", "archived", notes=notes, touches=["src/x.py:3", "~/b.md"], locked=True)

@@ -16,6 +16,7 @@ NOW = 1_790_000_000.0
 DAY = 86_400.0
 
 
+@pytest.mark.requirement("compaction.score-weights")
 @pytest.mark.parametrize(
     ("values", "ranks"),
     [
@@ -45,6 +46,7 @@ def test_ranks_depend_on_the_order_of_values_alone(values: list[float], random: 
     assert percentiles([values[at] ** 3 for at in mixed]) == [ranks[at] for at in mixed]
 
 
+@pytest.mark.requirement("compaction.score-weights")
 @given(graphs())
 def test_a_score_is_the_weighted_sum_of_its_ranks(graph: Graph) -> None:
     scores = score(graph, graph.nodes)
@@ -64,6 +66,7 @@ def test_a_node_alone_is_in_the_middle_of_everything() -> None:
     assert score(graph_of(node("a")), ["a"])["a"].total == pytest.approx(0.5)
 
 
+@pytest.mark.requirement("compaction.usefulness")
 def test_a_stamp_is_worth_half_after_ninety_days() -> None:
     assert HALF_LIFE == 90 * DAY
     record = node("a", _useful_ts=[NOW])
@@ -95,6 +98,7 @@ def test_absurd_stamps_stay_numbers(stamps: list[float]) -> None:
     assert score(graph_of(record, node("b")), ["a", "b"])["a"].total >= 0.0
 
 
+@pytest.mark.requirement("compaction.recency")
 @pytest.mark.parametrize(
     ("fields", "versions", "last"),
     [

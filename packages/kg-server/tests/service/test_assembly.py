@@ -30,6 +30,7 @@ def assembled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         context.memory.storage.close()
 
 
+@pytest.mark.requirement("levels.user-singleton")
 def test_the_user_graph_is_loaded_from_the_start(assembled: Callable[..., Context]) -> None:
     assert assembled().memory.loaded() == [USER]
 

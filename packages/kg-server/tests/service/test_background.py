@@ -55,6 +55,7 @@ def test_jobs_run_again_and_again(running: Callable[..., Background]) -> None:
     assert job.reached()
 
 
+@pytest.mark.requirement("saving.failing-tick")
 def test_a_job_that_raises_ends_neither_the_thread_nor_the_other_jobs(
     running: Callable[..., Background], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_job_that_fails_once_runs_with_the_next_tick(running: Callable[..., Ba
     assert runs.reached()
 
 
+@pytest.mark.requirement("saving.snapshot-when")
 def test_stopping_runs_every_job_once_more_and_then_no_more() -> None:
     job = Counter()
     background = Background(NEVER, [broken, job])

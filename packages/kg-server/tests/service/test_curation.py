@@ -34,6 +34,7 @@ def test_locking_twice_changes_nothing(world: World) -> None:
     assert world.node("rule") is before
 
 
+@pytest.mark.requirement("tiers.retired-hidden")
 def test_a_retired_node_is_out_of_sight_and_kept_with_its_reason(world: World) -> None:
     world.remember({"wrong": "The earth is flat."})
     done(retire(world.context, world.key, "wrong", "it is\nround", "user"))
@@ -73,6 +74,7 @@ def test_a_node_that_does_not_exist_is_told_with_the_nearest_ones(world: World, 
         operations[operation]()
 
 
+@pytest.mark.requirement("saving.purge")
 def test_a_purged_text_is_in_no_file_any_more(world: World) -> None:
     session = world.open()
     world.put(session, "leaked", f"A {WORD} gist.", [f"a {WORD} note"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from kg_world import World
 
 DATABASE = "The test database must be started with make before the tests run."
@@ -50,11 +51,13 @@ def test_a_hub_that_is_mentioned_without_a_link_is_named(world: World) -> None:
     assert "It mentions 'scheduler'" in text
 
 
+@pytest.mark.requirement("entries.id-hints")
 def test_a_long_gist_and_a_dated_id_are_both_told(world: World) -> None:
     text = world.put(world.open(), "outage-2026-05-04", "It was down. " * 30)
     assert "characters; one sentence under 300" in text
     assert "The id holds a date" in text
 
 
+@pytest.mark.requirement("entries.id-hints")
 def test_six_words_in_an_id_draw_a_hint(world: World) -> None:
     assert "two to four" in world.put(world.open(), "one-two-three-four-five-six", "A lesson.")

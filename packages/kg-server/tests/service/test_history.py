@@ -16,6 +16,7 @@ def take_back(world: World, seq: int | None = None, key: GraphKey | None = None)
     return done(undo(world.context, key or world.key, seq, "user"))
 
 
+@pytest.mark.requirement("saving.history-shown")
 def test_the_history_of_a_node_holds_its_changes_and_those_of_its_edges_oldest_first(world: World) -> None:
     session = world.open()
     world.put(session, "lesson", "First.")
@@ -166,6 +167,7 @@ def test_a_change_that_is_not_recorded_is_told(world: World) -> None:
         take_back(world, key=USER)
 
 
+@pytest.mark.requirement("saving.undo-is-a-change")
 def test_an_undo_is_a_change_that_other_sessions_are_told(world: World) -> None:
     author, other = world.open(), world.open()
     world.put(author, "lesson", "First.")
@@ -184,6 +186,7 @@ def test_a_session_that_saw_the_undone_text_does_not_overwrite_the_restored_one(
         world.put(session, "lesson", "Third.")
 
 
+@pytest.mark.requirement("saving.undo-is-a-change")
 def test_an_undo_restores_content_and_not_the_tier(world: World) -> None:
     session = world.open()
     world.put(session, "lesson", "First.")

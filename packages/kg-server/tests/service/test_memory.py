@@ -52,6 +52,7 @@ def test_a_snapshot_is_written_only_of_what_changed(world: World, stored: Stored
     assert not world.layout.snapshot(world.key).exists()
 
 
+@pytest.mark.requirement("saving.failed-write-told")
 def test_a_failed_append_is_told_and_a_later_snapshot_saves_it(world: World, stored: Stored) -> None:
     session, memory = world.open(), world.context.memory
     assert write(world, session, "first") is None
@@ -160,6 +161,7 @@ def test_read_stamps_ride_with_the_next_snapshot(world: World, stored: Stored) -
     assert stored()["nodes"]["lesson"]["_last_read_ts"] == 5.0
 
 
+@pytest.mark.requirement("saving.records-replaced")
 def test_records_are_replaced_and_never_changed_in_place(world: World) -> None:
     session = world.open()
     world.put(session, "lesson", "A lesson.", ["a note"])
@@ -171,6 +173,7 @@ def test_records_are_replaced_and_never_changed_in_place(world: World) -> None:
     assert json.dumps(before) == text
 
 
+@pytest.mark.requirement("saving.disk-order")
 def test_writes_of_one_graph_reach_the_disk_in_the_order_of_their_numbers(world: World) -> None:
     session = world.open()
     futures = [
@@ -183,6 +186,7 @@ def test_writes_of_one_graph_reach_the_disk_in_the_order_of_their_numbers(world:
     assert [json.loads(line)["c"]["seq"] for line in lines] == list(range(1, 51))
 
 
+@pytest.mark.requirement("compaction.over-budget-runs")
 def test_a_level_over_its_budget_is_compacted_with_the_write_and_stays_so_after_a_crash(world: World) -> None:
     world.fill()
     session = world.open()
@@ -196,6 +200,7 @@ def test_a_level_over_its_budget_is_compacted_with_the_write_and_stays_so_after_
     assert world.graph().in_tier("archived") | world.graph().in_tier("orphaned") == archived
 
 
+@pytest.mark.requirement("compaction.due-runs-later")
 def test_due_graphs_come_to_rest(world: World) -> None:
     world.remember({"old": "A lesson."}, tier="archived")
     memory = world.context.memory
@@ -206,6 +211,7 @@ def test_due_graphs_come_to_rest(world: World) -> None:
     assert not memory.settle(world.key)
 
 
+@pytest.mark.requirement("compaction.waits-once")
 def test_a_graph_that_waits_over_its_budget_says_so_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     world.remember({f"rule-{n}": "x" * 500 for n in range(60)}, locked=True)
@@ -215,6 +221,7 @@ def test_a_graph_that_waits_over_its_budget_says_so_once(world: World, caplog: p
     assert caplog.text.count("it waits") == 1
 
 
+@pytest.mark.requirement("saving.outside-changes")
 def test_an_outside_change_of_a_graph_file_is_taken_in(world: World, stored: Stored) -> None:
     world.put(world.open(), "ours", "Our lesson.")
     memory = world.context.memory
@@ -290,6 +297,7 @@ def test_a_half_written_outside_file_is_left_alone_until_ours_must_be_saved(
     assert not previous or world.layout.previous(world.key).read_bytes() == previous
 
 
+@pytest.mark.requirement("saving.outside-changes")
 def test_a_damaged_outside_file_gives_way_to_a_save_and_never_becomes_the_file_before(
     world: World, stored: Stored
 ) -> None:
@@ -340,6 +348,7 @@ def test_a_project_that_nobody_opens_after_a_crash_gets_its_snapshot_at_the_next
     assert world.context.memory.storage.left_behind() == []
 
 
+@pytest.mark.requirement("saving.both-corrupt")
 def test_a_project_that_cannot_be_read_is_left_out_of_all_projects(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

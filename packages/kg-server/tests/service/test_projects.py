@@ -47,11 +47,13 @@ def slug(project: Project | None) -> str:
     return project.key.slug
 
 
+@pytest.mark.requirement("files.slug-base-name")
 def test_a_folder_is_a_project_under_its_own_name(world: World, of: Of) -> None:
     project = of(world.project)
     assert project == Project(world.project, GraphKey("project", "app"))
 
 
+@pytest.mark.requirement("files.slug-base-name")
 def test_two_folders_of_the_same_name_never_share_a_slug(world: World, of: Of) -> None:
     other = world.home / "elsewhere" / "app"
     other.mkdir(parents=True)
@@ -72,6 +74,7 @@ def test_the_slug_of_a_stored_project_stays_with_its_folder_after_a_restart(worl
     assert slug(world.context.projects.of(str(other))) == stored.name
 
 
+@pytest.mark.requirement("files.root-of-repository")
 def test_a_sub_folder_of_a_work_tree_is_the_same_project(of: Of, checkout: Path) -> None:
     deep = checkout / "src" / "deep"
     deep.mkdir(parents=True)
@@ -79,6 +82,7 @@ def test_a_sub_folder_of_a_work_tree_is_the_same_project(of: Of, checkout: Path)
     assert slug(of(deep)) == "checkout"
 
 
+@pytest.mark.requirement("files.worktree-main")
 def test_a_linked_work_tree_is_its_main_checkouts_project(world: World, of: Of, checkout: Path) -> None:
     linked = world.home / "linked"
     git(checkout, "worktree", "add", "-q", str(linked), "-b", "side")
@@ -143,6 +147,7 @@ def test_a_home_that_has_a_project_graph_already_keeps_it(world: World) -> None:
     assert slug(world.context.projects.of(str(world.home))) == "home"
 
 
+@pytest.mark.requirement("files.nested-own-graph")
 def test_a_nested_folder_that_has_a_graph_of_its_own_keeps_it(world: World, checkout: Path) -> None:
     nested = checkout / "packages" / "core"
     nested.mkdir(parents=True)
@@ -153,6 +158,7 @@ def test_a_nested_folder_that_has_a_graph_of_its_own_keeps_it(world: World, chec
     assert slug(world.context.projects.of(str(checkout))) == "checkout"
 
 
+@pytest.mark.requirement("files.one-path-many-forms")
 @pytest.mark.parametrize("form", ["{0}/", "{0}/src/..", "{0}/./", "{1}/link"])
 def test_every_way_to_write_a_folder_is_one_project(world: World, of: Of, form: str) -> None:
     (world.project / "src").mkdir()
@@ -193,6 +199,7 @@ def test_a_file_is_no_folder(world: World, of: Of) -> None:
         of(world.project / "notes.txt")
 
 
+@pytest.mark.requirement("files.slug-plain")
 @pytest.mark.parametrize("name", ["bad name!", "..x", "漢字", "été", "-", "a" * 200, "$(rm -rf)", "a\nb"])
 def test_a_slug_is_one_plain_path_component(world: World, of: Of, name: str) -> None:
     folder = world.home / "odd" / name

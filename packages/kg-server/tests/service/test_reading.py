@@ -97,6 +97,7 @@ def test_a_folder_that_cannot_be_meant_opens_no_session(world: World) -> None:
 # --- the full read
 
 
+@pytest.mark.requirement("rendering.read-order")
 def test_a_full_read_shows_user_and_project_with_their_counts(world: World) -> None:
     world.remember({"cache-layer": "The cache."})
     world.remember({"old-cache": "Long ago."}, tier="archived")
@@ -174,6 +175,7 @@ def test_a_full_read_without_a_project_shows_the_user_level_alone(world: World) 
     assert "PROJECT GRAPH" not in text
 
 
+@pytest.mark.requirement("rendering.hiding-ladder")
 def test_a_full_read_of_a_memory_over_its_budget_stays_within_its_target_and_keeps_every_active_gist(
     world: World,
 ) -> None:
@@ -192,6 +194,7 @@ def test_a_full_read_of_a_memory_over_its_budget_stays_within_its_target_and_kee
             assert f"  {name}: {graph.nodes[name]['gist']}" in text
 
 
+@pytest.mark.requirement("levels.maintain-apart")
 def test_the_maintenance_level_is_read_on_its_own_and_nowhere_else(world: World) -> None:
     session = world.open()
     world.put(session, "merge-first", "Merge before you delete.", level="maintain")
@@ -264,6 +267,7 @@ def test_the_projects_node_is_meant_before_the_users(world: World) -> None:
     assert "Of the user." in world.read(session, "style", level="user")
 
 
+@pytest.mark.requirement("tiers.read-promotes")
 def test_an_archived_node_is_brought_back_for_good(world: World) -> None:
     world.remember({"old-cache": "Still true."}, tier="archived")
     text = world.read(world.open(), "old-cache")
@@ -281,6 +285,7 @@ def test_bringing_a_node_back_is_no_change_that_others_are_told(world: World) ->
     assert "No changes" in world.sync(other)
 
 
+@pytest.mark.requirement("tiers.chain-rescue")
 def test_the_orphans_beside_a_node_that_is_read_come_back_to_the_archive(world: World) -> None:
     world.remember({"centre": "Read.", "near": "One step away.", "far": "Two steps away."}, tier="orphaned")
     world.remember_edges(("centre", "needs", "near"), ("near", "needs", "far"))
@@ -300,6 +305,7 @@ def test_an_orphan_without_the_mark_of_an_archived_one_comes_back_too(world: Wor
     assert "back from the archive" in world.read(world.open(), "odd")
 
 
+@pytest.mark.requirement("tiers.maintenance-is-not-use")
 def test_a_maintenance_session_promotes_nothing_and_leaves_no_mark(world: World) -> None:
     world.remember({"old-cache": "Still true."}, tier="archived")
     world.remember({"gone": "An orphan."}, tier="orphaned")

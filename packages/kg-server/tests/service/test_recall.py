@@ -74,6 +74,7 @@ def test_a_retired_lesson_never_comes_back(shop: Callable[..., World]) -> None:
     assert world.ask("why is the invoice rounded like that?") == ""
 
 
+@pytest.mark.requirement("levels.maintain-apart")
 def test_both_levels_take_part_and_the_maintenance_level_never(shop: Callable[..., World]) -> None:
     world = shop()
     writer = world.open()

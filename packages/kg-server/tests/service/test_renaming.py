@@ -16,6 +16,7 @@ def rename(world: World, session: Session, old: str, new: str, level: Level | No
     return done(rename_node(world.context, session, old, new, level))
 
 
+@pytest.mark.requirement("credits.rename-carries")
 def test_a_renamed_node_keeps_its_text_its_history_and_its_edges_for_good(world: World) -> None:
     session = world.open()
     world.put(session, "old-name", "A lesson.", ["a note"], ["src/x.py"])
@@ -52,6 +53,7 @@ def test_links_of_every_project_follow_a_user_node(world: World) -> None:
         assert list(graph.edges) == ["lesson->good-habit:follows"]
 
 
+@pytest.mark.requirement("credits.rename-carries")
 def test_sessions_still_know_what_they_read(world: World) -> None:
     world.remember({"old-name": "A lesson."}, notes=["a note"])
     reader, renamer = world.open(), world.open()
@@ -61,6 +63,7 @@ def test_sessions_still_know_what_they_read(world: World) -> None:
     assert world.node("new-name")["notes"] == ["a note", "one more"]
 
 
+@pytest.mark.requirement("credits.rename-refusals")
 def test_an_existing_id_is_refused(world: World) -> None:
     world.remember({"old-name": "A lesson.", "taken": "Another."})
     with pytest.raises(WriteRefused, match="has a node 'taken' already"):
@@ -68,6 +71,7 @@ def test_an_existing_id_is_refused(world: World) -> None:
     assert set(world.graph().nodes) == {"old-name", "taken"}
 
 
+@pytest.mark.requirement("credits.rename-refusals")
 def test_a_name_that_would_capture_a_projects_edge_is_refused_and_the_project_named(world: World) -> None:
     world.remember({"habit": "A habit."}, level="user")
     session = world.open()
@@ -120,6 +124,7 @@ def test_a_name_that_cannot_be_is_refused(world: World, new: str, error: type[Ex
         rename(world, world.open(), "old-name", new)
 
 
+@pytest.mark.requirement("entries.locked-untouched")
 def test_a_locked_node_keeps_its_id(world: World) -> None:
     world.remember({"house-rule": "Never on Fridays."}, locked=True)
     with pytest.raises(WriteRefused, match="locked by the user"):

@@ -24,6 +24,7 @@ def test_a_hit_is_shown_with_level_gist_and_notes(world: World) -> None:
     assert "no persistence" in text
 
 
+@pytest.mark.requirement("tiers.orphaned-invisible")
 def test_archived_and_orphaned_nodes_are_found_and_flagged(world: World) -> None:
     world.remember({"old-redis": "Redis once kept the sessions."}, tier="archived")
     world.remember({"gone-redis": "Redis was slow."}, tier="orphaned")
@@ -34,6 +35,7 @@ def test_archived_and_orphaned_nodes_are_found_and_flagged(world: World) -> None
     assert world.graph().in_tier("active") == frozenset()
 
 
+@pytest.mark.requirement("tiers.retired-hidden")
 def test_retired_nodes_are_not_found(world: World) -> None:
     world.remember({"wrong-redis": "Redis loses data."})
     world.retire("wrong-redis")

@@ -33,6 +33,7 @@ def repository(world: World, monkeypatch: pytest.MonkeyPatch) -> Path:
     return world.layout.root
 
 
+@pytest.mark.requirement("tiers.orphan-expiry")
 def test_an_orphan_is_deleted_with_its_edges_once_its_grace_is_over(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -52,6 +53,7 @@ def test_an_orphan_is_deleted_with_its_edges_once_its_grace_is_over(
     assert set(world.graph().nodes) == {"stays"}
 
 
+@pytest.mark.requirement("entries.locked-untouched")
 def test_an_orphan_within_its_grace_a_locked_one_and_an_archived_one_stay(world: World) -> None:
     world.remember({"locked": "An orphan."}, tier="orphaned", locked=True)
     world.remember({"archived": "Asleep."}, tier="archived")
@@ -97,6 +99,7 @@ def test_tombstones_are_forgotten_after_thirty_days(world: World) -> None:
     assert not world.graph().meta["tombstones"]
 
 
+@pytest.mark.requirement("saving.git-commits")
 def test_changed_graphs_are_committed_every_interval(world: World, repository: Path) -> None:
     jobs = upkeep(world, commit_interval_s=900)
     world.put(world.open(), "lesson", "A lesson.")
@@ -139,5 +142,6 @@ def test_a_folder_that_is_no_repository_is_left_alone(world: World) -> None:
     assert jobs.git_holds() == ""
 
 
+@pytest.mark.requirement("saving.purge")
 def test_a_repository_is_named_to_who_purges_a_text(world: World, repository: Path) -> None:
     assert "git repository still holds" in upkeep(world).git_holds()

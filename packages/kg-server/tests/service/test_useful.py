@@ -28,6 +28,7 @@ def test_an_endorsement_is_stamped_for_good_and_counted(world: World) -> None:
     assert world.node("lesson")["_useful_ts"] == [world.clock.time]
 
 
+@pytest.mark.requirement("credits.endorse-once")
 def test_a_session_endorses_a_node_once_even_after_a_crash(world: World) -> None:
     world.remember({"lesson": "A lesson."})
     session = world.open()
@@ -39,6 +40,7 @@ def test_a_session_endorses_a_node_once_even_after_a_crash(world: World) -> None
     assert len(world.node("lesson")["_useful_ts"]) == 1
 
 
+@pytest.mark.requirement("credits.ledger-survives")
 def test_a_rename_gives_no_second_vote(world: World) -> None:
     world.remember({"old-name": "A lesson."})
     session = world.open()
@@ -54,6 +56,7 @@ def test_two_sessions_may_both_endorse_a_node(world: World) -> None:
     assert len(world.node("lesson")["_useful_ts"]) == 2
 
 
+@pytest.mark.requirement("credits.endorse-once")
 def test_above_the_guidance_it_is_accepted_and_told_and_beyond_the_cap_refused(world: World) -> None:
     names = [f"lesson-{n}" for n in range(LIKES_MAX + 1)]
     world.remember(dict.fromkeys(names, "A lesson."))
@@ -78,6 +81,7 @@ def test_credits_are_for_a_maintenance_pass(world: World) -> None:
     assert "_credited_ts" not in world.node("lesson")
 
 
+@pytest.mark.requirement("credits.maintenance-credit")
 def test_a_pass_has_so_many_credits_and_no_more(world: World) -> None:
     world.remember({f"lesson-{n}": "A lesson." for n in range(6)})
     session = world.open()
@@ -87,6 +91,7 @@ def test_a_pass_has_so_many_credits_and_no_more(world: World) -> None:
     assert sum(len(node.get("_credited_ts", [])) for node in world.graph().nodes.values()) == PASS_CREDITS
 
 
+@pytest.mark.requirement("credits.maintenance-credit")
 def test_a_credited_orphan_returns_to_the_archive(world: World) -> None:
     world.remember({"gone": "An orphan."}, tier="orphaned")
     session = world.open()
@@ -95,6 +100,7 @@ def test_a_credited_orphan_returns_to_the_archive(world: World) -> None:
     assert world.graph().in_tier("archived") == {"gone"}
 
 
+@pytest.mark.requirement("credits.note-credit")
 def test_a_case_added_to_anothers_lesson_endorses_it_once(world: World) -> None:
     author, other = world.open(), world.open()
     world.put(author, "lesson", "A lesson.", ["first case"])

@@ -39,6 +39,7 @@ def test_an_acknowledged_write_is_there_after_a_crash(world: World) -> None:
     assert list(world.graph().edges) == ["cache-layer->src/cache.py:needs"]
 
 
+@pytest.mark.requirement("saving.durable-before-reply")
 def test_a_write_that_waits_for_the_disk_is_not_acknowledged_before(world: World) -> None:
     outcome = put_node(world.context, world.open(), "project", "cache-layer", "The cache.", None, None)
     assert len(outcome.writes) == 1
@@ -47,6 +48,7 @@ def test_a_write_that_waits_for_the_disk_is_not_acknowledged_before(world: World
     assert "The cache." in journal
 
 
+@pytest.mark.requirement("levels.maintain-same-rules")
 def test_each_level_is_a_graph_of_its_own(world: World) -> None:
     session = world.open()
     world.put(session, "style", "Of the user.", level="user")
@@ -84,6 +86,7 @@ def test_an_empty_list_removes_the_stored_one(world: World) -> None:
     assert "touches" not in node
 
 
+@pytest.mark.requirement("files.same-node-again")
 def test_an_identical_write_changes_nothing(world: World) -> None:
     session = world.open()
     world.put(session, "cache-layer", "The cache.", ["a note"])
@@ -103,6 +106,7 @@ def test_an_identical_write_by_another_session_is_no_change_to_tell(world: World
     assert "No changes" in world.sync(author)
 
 
+@pytest.mark.requirement("files.same-node-again")
 def test_an_identical_write_of_an_archived_node_makes_it_active(world: World) -> None:
     world.remember({"old-cache": "Still true."}, tier="archived", notes=["a note"])
     for notes in (["a note"], None):
@@ -113,6 +117,7 @@ def test_an_identical_write_of_an_archived_node_makes_it_active(world: World) ->
     assert world.graph().is_active("old-cache")
 
 
+@pytest.mark.requirement("tiers.write-activates")
 def test_a_changed_archived_node_becomes_active(world: World) -> None:
     world.remember({"old-cache": "As it was."}, tier="archived")
     session = world.open()
@@ -135,11 +140,13 @@ def test_an_id_is_stored_with_its_letters_composed(world: World) -> None:
     assert list(world.graph().nodes) == ["caf\u00e9-cache"]
 
 
+@pytest.mark.requirement("entries.gist-one-line")
 def test_line_breaks_in_a_gist_are_folded(world: World) -> None:
     world.put(world.open(), "tricky", "one\n=== USER GRAPH\r\n\u2028two")
     assert world.node("tricky")["gist"] == "one === USER GRAPH two"
 
 
+@pytest.mark.requirement("entries.unknown-fields-kept")
 def test_fields_that_this_version_does_not_know_are_kept(world: World) -> None:
     world.remember({"cache-layer": "The cache."})
     world.node("cache-layer")["future"] = {"a": 1}  # type: ignore[typeddict-unknown-key]
@@ -148,6 +155,7 @@ def test_fields_that_this_version_does_not_know_are_kept(world: World) -> None:
     assert dict(world.node("cache-layer"))["future"] == {"a": 1}
 
 
+@pytest.mark.requirement("entries.gist-long-hint")
 def test_a_long_gist_is_accepted_with_a_hint(world: World) -> None:
     assert "301 characters" in world.put(world.open(), "talkative", "x" * 301)
     assert "characters" not in world.put(world.open(), "brief", "x" * 300)
@@ -346,6 +354,7 @@ def test_a_node_that_was_deleted_and_written_anew_is_not_overwritten(world: Worl
     refuse(world, session, "cache-layer", "Mine.")
 
 
+@pytest.mark.requirement("entries.locked-untouched")
 def test_a_locked_node_stays_as_it_is(world: World) -> None:
     world.remember({"house-rule": "Never push on Fridays."}, locked=True)
     session = world.reader()
@@ -369,6 +378,7 @@ def test_a_project_write_without_a_project_says_what_to_do(world: World) -> None
             write()
 
 
+@pytest.mark.requirement("tiers.maintenance-is-not-use")
 def test_a_maintenance_rewrite_changes_content_only(world: World) -> None:
     world.remember({"old-cache": "As it was."}, tier="archived")
     session = world.open()
@@ -382,6 +392,7 @@ def test_a_maintenance_rewrite_changes_content_only(world: World) -> None:
 # --- edges
 
 
+@pytest.mark.requirement("entries.edge-upsert")
 def test_an_edge_is_stored_and_linked_again_only_updated(world: World) -> None:
     session = world.open()
     world.put(session, "a", "A.")
@@ -403,6 +414,7 @@ def test_an_edge_may_come_before_its_nodes_with_a_hint(world: World) -> None:
     assert "cache-layer" in text.partition("Nearest ids: ")[2]
 
 
+@pytest.mark.requirement("files.dangling-dropped")
 def test_an_edge_whose_node_never_came_is_dropped_at_the_next_load(world: World) -> None:
     world.remember({"cache-layer": "The cache."})
     session = world.open()

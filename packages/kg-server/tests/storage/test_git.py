@@ -52,6 +52,7 @@ def test_changed_graphs_are_committed_and_an_unchanged_store_is_not(store: Path)
     assert git(store, "rev-list", "--count", "HEAD").strip() == "2"
 
 
+@pytest.mark.requirement("saving.git-commits")
 def test_journals_logs_copies_and_locks_are_never_committed(store: Path) -> None:
     put(store, "user.json", "user.prev", "user.journal.jsonl", "user.journal.000000000012.jsonl", "recall.jsonl")
     put(store, "recall.jsonl.prev", "user.json.tmp", "user.json.corrupt-1", "user.json.outside-1", "sessions.json")
@@ -106,6 +107,7 @@ def test_another_repository_that_the_environment_names_is_left_alone(
     assert subprocess.run(["git", "rev-parse", "HEAD"], cwd=project, capture_output=True, check=False).returncode
 
 
+@pytest.mark.requirement("saving.git-commits")
 @pytest.mark.parametrize("trouble", ["index.lock", "exclude", "objects"])
 def test_trouble_with_git_is_logged_and_never_fatal(
     store: Path, trouble: str, caplog: pytest.LogCaptureFixture

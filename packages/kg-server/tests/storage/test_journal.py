@@ -63,6 +63,7 @@ def test_no_text_breaks_a_line_in_two(text: str) -> None:
     assert decode(encode(entry)[:-1]) == entry
 
 
+@pytest.mark.requirement("saving.journal-line")
 def test_a_line_is_json_that_names_what_stood_before_and_after() -> None:
     entry = ChangeSet(7, 12.5, "s", (Change("node", "a", node("a", "old"), node("a", "new")),))
     content = json.loads(encode(entry))
@@ -76,6 +77,7 @@ def test_a_line_cut_short_anywhere_is_no_entry(data: st.DataObject) -> None:
     assert decode(whole[: data.draw(st.integers(0, len(whole) - 1))]) is None
 
 
+@pytest.mark.requirement("saving.journal-line")
 @given(st.data())
 def test_a_line_with_one_changed_byte_is_no_entry(data: st.DataObject) -> None:
     whole = line(1)[:-1]
@@ -98,6 +100,7 @@ def test_a_checksum_of_absurd_length_is_no_entry() -> None:
     assert decode(b'{"crc":' + b"9" * 10_000 + b',"c":{}}') is None
 
 
+@pytest.mark.requirement("saving.torn-line")
 def test_a_torn_last_line_is_dropped_with_a_log_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "j"
     path.write_bytes(line(1) + line(2) + line(3)[:-9])
@@ -127,6 +130,7 @@ def test_an_acknowledged_line_is_in_the_file(tmp_path: Path, new_journal: Journa
         assert numbers(tmp_path / "j")[-1] == seq
 
 
+@pytest.mark.requirement("saving.durable-before-reply")
 def test_a_reply_waits_until_the_sync_is_done(tmp_path: Path, new_journal: Journals, gate: Any) -> None:
     gate.hold()
     done = new_journal(gate).append(tmp_path / "j", line(1))
@@ -136,6 +140,7 @@ def test_a_reply_waits_until_the_sync_is_done(tmp_path: Path, new_journal: Journ
     assert done.result(GIVE_UP) is None
 
 
+@pytest.mark.requirement("saving.shared-sync")
 def test_writers_that_arrive_during_a_sync_share_the_next_one(tmp_path: Path, new_journal: Journals, gate: Any) -> None:
     journal = new_journal(gate)
     gate.hold()
@@ -181,6 +186,7 @@ def test_many_threads_lose_nothing_and_keep_their_own_order(tmp_path: Path, new_
     assert journal.syncs <= 400
 
 
+@pytest.mark.requirement("saving.failed-batch")
 def test_a_failed_sync_fails_its_batch_alone_and_the_thread_goes_on(
     tmp_path: Path, new_journal: Journals, gate: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -68,6 +68,7 @@ def test_a_write_is_read_back_from_the_journal_alone(new_store: Stores, key: Gra
     assert same(new_store().load(key), graph)
 
 
+@pytest.mark.requirement("saving.load-snapshot-and-journal")
 def test_a_snapshot_and_the_lines_beyond_it_are_read_back(new_store: Stores) -> None:
     graph, store = Graph("project"), new_store()
     write(store, APP, graph, node("a"), node("b"))
@@ -93,6 +94,7 @@ def test_read_stamps_ride_with_the_snapshot(new_store: Stores) -> None:
     assert new_store().load(USER).nodes["a"]["_last_read_ts"] == 7.0
 
 
+@pytest.mark.requirement("saving.snapshot-atomic")
 def test_the_snapshot_before_the_last_one_stays_beside_it(new_store: Stores) -> None:
     graph, store = Graph("user"), new_store()
     write(store, USER, graph, node("a"))
@@ -105,6 +107,7 @@ def test_the_snapshot_before_the_last_one_stays_beside_it(new_store: Stores) -> 
     assert set(json.loads(store.layout.snapshot(USER).read_bytes())["nodes"]) == {"a", "b"}
 
 
+@pytest.mark.requirement("saving.corrupt-falls-back")
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\0" * 100, b'{"nodes": {"a": 1}}'])
 def test_a_damaged_file_is_set_aside_and_the_one_before_it_used_with_the_journal(
     new_store: Stores, damage: bytes, caplog: pytest.LogCaptureFixture
@@ -158,6 +161,7 @@ def test_a_snapshot_is_behind_after_a_fault_until_it_is_written_again(new_store:
     assert not sound.is_behind(USER)
 
 
+@pytest.mark.requirement("saving.both-corrupt")
 @pytest.mark.parametrize("before", [b"also bad", None])
 def test_two_bad_files_are_a_clear_error_that_overwrites_nothing(
     new_store: Stores, before: bytes | None, tmp_path: Path
@@ -254,6 +258,7 @@ def test_a_line_that_arrives_while_its_segment_is_being_closed_is_read_back(
     assert same(new_store().load(APP), graph)
 
 
+@pytest.mark.requirement("saving.history-bounded")
 def test_history_is_kept_up_to_its_size_oldest_out_first(new_store: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_files, "SEGMENT_BYTES", 10)
     monkeypatch.setattr(json_files, "HISTORY_BYTES", 1_000)
@@ -269,6 +274,7 @@ def test_history_is_kept_up_to_its_size_oldest_out_first(new_store: Stores, monk
     assert same(new_store().load(USER), graph)
 
 
+@pytest.mark.requirement("saving.history-bounded")
 def test_history_older_than_its_days_goes(new_store: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_files, "SEGMENT_BYTES", 10)
     now = 1_000 * 86_400.0
@@ -384,6 +390,7 @@ def test_a_foreign_file_that_comes_while_ours_is_written_is_kept_aside(new_store
     assert set(new_store().load(USER).nodes) == {"b"}
 
 
+@pytest.mark.requirement("saving.newer-refused")
 def test_what_a_newer_version_wrote_is_refused_and_left_as_it_is(new_store: Stores) -> None:
     store = new_store()
     save(store, APP, graph_of(node("a")))
@@ -435,6 +442,7 @@ def test_a_foreign_file_is_kept_beside_ours(new_store: Stores) -> None:
     assert set(new_store().load(USER).nodes) == {"b"}
 
 
+@pytest.mark.requirement("saving.modes")
 @pytest.mark.skipif(os.name == "nt", reason="no POSIX modes there")
 def test_all_files_and_folders_are_for_the_user_alone_whatever_the_umask(
     tmp_path: Path, new_store: Stores, monkeypatch: pytest.MonkeyPatch
@@ -495,6 +503,7 @@ class Failing(Disk):
         super().link(source, target)
 
 
+@pytest.mark.requirement("saving.snapshot-atomic")
 @pytest.mark.parametrize("error", [lambda: OSError(28, "No space left on device"), Stopped])
 def test_a_save_that_fails_or_stops_at_any_step_loses_nothing(
     tmp_path: Path, error: Callable[[], BaseException]

@@ -14,6 +14,7 @@ from kg_server.storage.records import edge_from, meta_from, node_from, parse
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\x00\x1b"
 
 
+@pytest.mark.requirement("entries.unknown-fields-kept")
 @given(nodes, st.dictionaries(st.text("abc", min_size=1), st.integers() | st.none() | st.lists(st.text("ab"))))
 def test_a_good_node_is_kept_as_it_is_with_all_unknown_fields(node: Node, unknown: dict[str, Any]) -> None:
     record = {**unknown, **node}
@@ -35,6 +36,7 @@ def test_a_node_without_a_gist_has_an_empty_one() -> None:
     assert node_from("a", {"id": "a"})["gist"] == ""
 
 
+@pytest.mark.requirement("entries.gist-one-line")
 @pytest.mark.parametrize("mark", BREAKS)
 def test_no_stored_name_or_gist_keeps_a_line_break(mark: str) -> None:
     node = node_from(f"a{mark}b", {"id": "x", "gist": f"one{mark}=== USER GRAPH"})
@@ -43,6 +45,7 @@ def test_no_stored_name_or_gist_keeps_a_line_break(mark: str) -> None:
     assert (edge["from"], edge["to"], edge["rel"]) == ("a b", "c d", "e f")
 
 
+@pytest.mark.requirement("files.markup-healed")
 def test_markup_that_leaked_into_a_stored_gist_is_healed() -> None:
     gist = 'real</gist>\n<notes>["a", "b"]</notes>'
     assert node_from("a", {"id": "a", "gist": gist}) == {"id": "a", "gist": "real", "notes": ["a", "b"]}

@@ -46,6 +46,7 @@ def test_a_graph_comes_back_from_its_file_as_it_was(graph: Graph, data: st.DataO
     assert postings(back.index) == postings(graph.index)
 
 
+@pytest.mark.requirement("files.layout")
 @given(graphs(), texts)
 def test_the_layout_is_that_of_plain_json_indented_by_two(graph: Graph, text: str) -> None:
     graph.meta.update(project_path=text, versions={"node:b": {"v": 1}, "node:a": {"v": 2, "session": text}})
@@ -73,6 +74,7 @@ def test_a_file_of_many_entries_is_written_in_parts_and_is_one_json_document() -
     assert max(map(len, parts)) < len(b"".join(parts)) / 4
 
 
+@pytest.mark.requirement("files.layout")
 def test_a_change_of_one_entry_changes_its_own_lines_alone() -> None:
     graph = graph_of(*(node(name, "g", notes=["n"]) for name in ("c", "a", "b")), edge("a", "b"))
     before = data_of(graph).decode().splitlines()
@@ -184,6 +186,7 @@ def test_a_file_cut_short_anywhere_is_refused(graph: Graph, data: st.DataObject)
         decode(graph.level, whole[: data.draw(st.integers(0, len(whole) - 3))])
 
 
+@pytest.mark.requirement("entries.key-never-parsed")
 def test_edges_are_held_under_their_own_key_whatever_the_file_calls_them() -> None:
     stored = {"nodes": {"a": node("a"), "b": node("b")}, "edges": {"one": edge("a", "b"), "two": edge("a", "b")}}
     graph = decode("project", json.dumps(stored).encode())

@@ -17,6 +17,7 @@ def no_sdk() -> NoReturn:
     raise ImportError("the SDK is broken")
 
 
+@pytest.mark.requirement("saving.failed-write-told")
 def test_health_tells_what_a_person_needs_to_know(server: Server) -> None:
     world = server.world
     world.put(world.open(), "lesson", "A lesson.")
@@ -107,6 +108,7 @@ def test_a_shutdown_saves_sessions_and_read_stamps(make_world: Callable[..., Wor
     assert again.viewed["project:lesson"].whole
 
 
+@pytest.mark.requirement("saving.snapshot-when")
 def test_a_tick_settles_expires_catches_up_takes_in_saves_and_commits_in_this_order(world: World) -> None:
     names = [job.__qualname__ for job in jobs(world.context)]
     assert names == [

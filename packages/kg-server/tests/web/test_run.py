@@ -155,6 +155,7 @@ def test_a_user_graph_that_cannot_be_read_is_one_sentence_that_names_both_files(
     assert (machine.store / "user.json").read_bytes() == b"{"
 
 
+@pytest.mark.requirement("saving.one-server")
 def test_a_second_server_on_the_same_storage_says_who_has_it(machine: Machine, free_port: Callable[[], int]) -> None:
     with machine.server() as process:
         status, told = machine.failing_server(KG_HTTP_PORT=str(free_port()))
