@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from itertools import islice
-from typing import Any
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from kg_server.tools.schemas import BY_NAME
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
 
 LIST_MAX, MOST_TOLD = 1_000, 8
 
@@ -29,6 +30,8 @@ def problem(tool: str, arguments: Mapping[str, Any]) -> str:
 
 @cache
 def _validator(tool: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # some 3 MB and 60 ms that a server without tool calls does without
+
     return Draft202012Validator(BY_NAME[tool].schema)
 
 
