@@ -156,7 +156,7 @@ def test_holders_names_and_rarest_terms_are_answered_from_the_postings() -> None
     assert index.named("retry") == ["retry", "retry-budget"]
     assert index.named("zebra") == []
     terms = [Term("retry"), Term("absent"), Term("zebra"), Term("text"), Term("x", evidence=False)]
-    assert [term.text for term in index.rarest(terms, 2)] == ["zebra", "retry"]
+    assert [term.text for term in index.rarest(terms, 2, 100)] == ["zebra", "retry"]
 
 
 def test_a_rank_asks_the_postings_of_its_terms_and_of_their_kin_alone() -> None:

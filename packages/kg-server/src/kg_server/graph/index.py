@@ -102,10 +102,19 @@ class SearchIndex:
         shortest, *others = known
         return [self._names[slot] for slot in shortest.slots if all(one.standing(slot) is not None for one in others)]
 
-    def rarest(self, terms: Iterable[Term], most: int) -> list[Term]:
-        """The evidence terms among `terms` that the fewest nodes hold: a question that walks few postings."""
+    def rarest(self, terms: Iterable[Term], most: int, holders: int) -> list[Term]:
+        """The evidence terms among `terms` that the fewest nodes hold: at most `most`, and `holders` nodes in all.
+
+        Two are always among them, if there are two: a question that walks few postings in a graph of any size.
+        """
         known = [term for term in terms if term.evidence and term.text in self._postings]
-        return sorted(known, key=lambda term: (len(self._postings[term.text]), term.text))[:most]
+        chosen: list[Term] = []
+        for term in sorted(known, key=lambda term: (len(self._postings[term.text]), term.text))[:most]:
+            holders -= len(self._postings[term.text])
+            if holders < 0 and len(chosen) >= 2:
+                break
+            chosen.append(term)
+        return chosen
 
     def rank(
         self,
@@ -113,23 +122,26 @@ class SearchIndex:
         most: int,
         rarity: Callable[[str], float] | None = None,
         without: Iterable[str] = (),
+        *,
+        kin: bool = True,
     ) -> list[Hit]:
         """The `most` best nodes that hold a term or a relative of one, best first; equal scores stand by id.
 
         `rarity` weighs the terms, by default as they stand in this index; nodes named in `without` are left out.
+        Without `kin` only the terms themselves count, no synonyms and no words that begin alike.
         """
         rarity = rarity or Rarity([self])
         asked = {term.text for term in terms}
-        groups = [group for term in terms if (group := self._group(term, rarity, asked))]
+        groups = [group for term in terms if (group := self._group(term, rarity, asked, kin))]
         hidden = [self._slots[name] for name in without if name in self._slots]
         found = topmost(groups, most, hidden, self._names)
         evidence = [(term.text, rarity(term.text)) for term in terms if term.evidence and term.text in self._postings]
         return [self._hit(slot, score, evidence) for slot, score in found]
 
-    def _group(self, term: Term, rarity: Callable[[str], float], asked: Set[str]) -> TermGroup:
+    def _group(self, term: Term, rarity: Callable[[str], float], asked: Set[str], kin: bool) -> TermGroup:
         """The postings that answer one term: its own, and less those of synonyms and of words that begin alike."""
         members = [(term.text, term.weight)]
-        if term.evidence:
+        if kin and term.evidence:
             members += [(other, SYNONYM_WEIGHT) for other in synonyms(term.text) if other not in asked]
             members += [
                 (other, RELATIVE_WEIGHT * likeness)

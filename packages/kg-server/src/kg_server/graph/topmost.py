@@ -66,6 +66,11 @@ def _walk(scores: dict[int, float], group: TermGroup, only_known: bool) -> None:
 
 
 def _look_up(scores: dict[int, float], group: TermGroup) -> None:
+    if len(group) == 1:
+        factor, postings = group[0]
+        for slot in scores:
+            scores[slot] += factor * postings.impact(slot)
+        return
     for slot in scores:
         scores[slot] += max(factor * postings.impact(slot) for factor, postings in group)
 

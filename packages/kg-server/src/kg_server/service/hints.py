@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kg_server.graph import limits, names
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Node, other_end
-from kg_server.graph.query import query_terms
+from kg_server.graph.query import Term, query_terms
 
-DUPLICATE_TERMS = 8
+DUPLICATE_TERMS, DUPLICATE_HOLDERS = 8, 600
+"""How many of the node's rarest terms are asked, and how many nodes that hold them in all."""
 DUPLICATE_RATIO = 0.5
 DUPLICATE_NODES = 10
 HUB_TERM_LETTERS = 5
@@ -19,7 +22,8 @@ def node_hints(graph: Graph, node: Node, created: bool) -> list[str]:
     """Hints for a node as it stands after its write."""
     hints = [gist_hint(node)]
     if created:
-        hints += [id_hint(node["id"]), duplicate_hint(graph, node) or hub_hint(graph, node)]
+        terms = query_terms(f"{node['id']} {node['gist']}")
+        hints += [id_hint(node["id"]), duplicate_hint(graph, node, terms) or hub_hint(graph, node, terms)]
     return [hint for hint in hints if hint]
 
 
@@ -40,15 +44,15 @@ def id_hint(name: str) -> str:
     return ""
 
 
-def duplicate_hint(graph: Graph, node: Node) -> str:
+def duplicate_hint(graph: Graph, node: Node, terms: Sequence[Term]) -> str:
     """Another node that answers the new one's own words at least half as well as it does itself.
 
     Asked of the index with the rarest terms of the new node alone, so that it costs the same in any graph.
     """
     if len(graph.nodes) <= DUPLICATE_NODES:
         return ""
-    terms = graph.index.rarest(query_terms(f"{node['id']} {node['gist']}"), DUPLICATE_TERMS)
-    hits = graph.index.rank(terms, 4, without=graph.in_tier("retired"))
+    rarest = graph.index.rarest(terms, DUPLICATE_TERMS, DUPLICATE_HOLDERS)
+    hits = graph.index.rank(rarest, 4, without=graph.in_tier("retired"), kin=False)
     own = next((hit.score for hit in hits if hit.id == node["id"]), 0.0)
     near = next((hit for hit in hits if hit.id != node["id"]), None)
     if near is None or len(near.matched) < 2 or near.score < DUPLICATE_RATIO * own:
@@ -59,12 +63,12 @@ def duplicate_hint(graph: Graph, node: Node) -> str:
     )
 
 
-def hub_hint(graph: Graph, node: Node) -> str:
+def hub_hint(graph: Graph, node: Node, terms: Sequence[Term]) -> str:
     """A node that owns a word which many use, and that the new node mentions without a link."""
     linked = {other_end(edge, node["id"]) for edge in graph.adjacency.of(node["id"])}
     size = len(graph.nodes)
     low, high = max(HUB_HOLDERS, HUB_SHARE_MIN * size), HUB_SHARE_MAX * size
-    for term in query_terms(node["gist"]):
+    for term in terms:
         if not term.evidence or len(term.text) < HUB_TERM_LETTERS or not low <= graph.index.holders(term.text) <= high:
             continue
         for hub in graph.index.named(term.text):
