@@ -10,7 +10,7 @@ from kg_server.graph.model import Node
 from kg_server.graph.postings import Postings
 from kg_server.graph.query import Term
 from kg_server.graph.synonyms import synonyms
-from kg_server.graph.terms import words
+from kg_server.graph.terms import terms
 from kg_server.graph.topmost import TermGroup, topmost
 from kg_server.graph.vocabulary import Vocabulary
 
@@ -214,7 +214,7 @@ class Rarity:
 
 
 def _id_terms(name: str) -> set[str]:
-    return {term for token in words(name) for term in token}
+    return set(terms(name))
 
 
 def _strengths(name: str, node: Node) -> tuple[dict[str, float], frozenset[str]]:
@@ -229,7 +229,7 @@ def _strengths(name: str, node: Node) -> tuple[dict[str, float], frozenset[str]]
 
 def _count(strengths: dict[str, float], texts: Iterable[str], weight: float, length: int, share: float) -> None:
     """Add a field's terms; of a field longer than its common `length` each counts less."""
-    found = [term for text in texts for token in words(text) for term in token]
+    found = [term for text in texts for term in terms(text)]
     if share:
         weight /= 1 - share + share * len(found) / length
     for term in found:

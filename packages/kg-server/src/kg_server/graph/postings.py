@@ -29,16 +29,24 @@ class Postings:
     def put(self, slot: int, impact: float, titled: bool) -> None:
         """Note a node, or note it anew."""
         slots = self.slots
-        at = len(slots) if not slots or slot > slots[-1] else bisect_left(slots, slot)
-        if at < len(slots) and slots[at] == slot:
+        if not slots or slot > slots[-1]:
+            slots.append(slot)
+            self.impacts.append(impact)
+            self.titled.append(titled)
+        else:
+            self._put_among(slot, impact, titled)
+        if impact > self.most:
+            self.most = impact * _ROUNDING
+
+    def _put_among(self, slot: int, impact: float, titled: bool) -> None:
+        at = bisect_left(self.slots, slot)
+        if self.slots[at] == slot:
             self.impacts[at] = impact
             self.titled[at] = titled
         else:
-            slots.insert(at, slot)
+            self.slots.insert(at, slot)
             self.impacts.insert(at, impact)
             self.titled.insert(at, titled)
-        if impact > self.most:
-            self.most = impact * _ROUNDING
 
     def drop(self, slot: int) -> None:
         """Forget a node that is noted here."""

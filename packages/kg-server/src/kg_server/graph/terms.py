@@ -28,12 +28,26 @@ TEXT_MAX_CHARACTERS = 200_000
 
 def words(text: str) -> Iterator[tuple[str, ...]]:
     """The terms of each token of `text`, in order: the token whole, where it has parts, and its parts."""
+    return map(_terms_of_any, _tokens(text))
+
+
+def terms(text: str) -> list[str]:
+    """All terms of a text, in order."""
+    found: list[str] = []
+    for token in _tokens(text):
+        found += _terms_of_any(token)
+    return found
+
+
+def _tokens(text: str) -> list[str]:
     text = text[:TEXT_MAX_CHARACTERS]
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    for match in _token(text.isascii()).finditer(text):
-        token = match.group()
-        yield _terms_of(token) if len(token) <= 64 else _terms_of.__wrapped__(token)  # long ones would fill the cache
+    if text.isascii():
+        return _token(True).findall(text)
+    return _token(False).findall(unicodedata.normalize("NFKC", text))
+
+
+def _terms_of_any(token: str) -> tuple[str, ...]:
+    return _terms_of(token) if len(token) <= 64 else _terms_of.__wrapped__(token)  # long ones would fill the cache
 
 
 def is_stop_word(term: str) -> bool:
