@@ -41,6 +41,20 @@ def test_the_file_of_several_edits_in_one_call(payload: Recorded) -> None:
     assert file_touches(used(recorded)) == [FileTouch(f"{FOLDER}/b.txt", FOLDER, "edit")]
 
 
+def test_the_files_that_a_command_line_shows(payload: Recorded) -> None:
+    """They count only where a file lies, and are no sign that the memory lacks something."""
+    recorded = payload("PostToolUse.Bash")
+    recorded["tool_input"] = {"command": "cd src && cat a.py | head -n 5; grep -n x /etc/hosts"}
+    assert file_touches(used(recorded)) == [
+        FileTouch("a.py", f"{FOLDER}/src", certain=False, counted=False),
+        FileTouch("/etc/hosts", certain=False, counted=False),
+    ]
+
+
+def test_the_file_of_a_recorded_command(payload: Recorded) -> None:
+    assert file_touches(used(payload("PostToolUse.Bash"))) == [FileTouch("a.txt", FOLDER, certain=False, counted=False)]
+
+
 def test_what_was_searched_for(payload: Recorded) -> None:
     event = used(payload("PostToolUse.WebSearch"))
     assert web_lookups(event) == [WebLookup("search", "abc def")]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from kg_server.plugins import FileTouch, ToolUse, WebLookup
+from kg_server.plugins import FileTouch, ToolUse, WebLookup, shell_reads
 
 OWN_FOLDER = ".claude"
+SHELL = "Bash"
 
 _FILES: Mapping[str, tuple[str, Literal["read", "edit"]]] = {
     "Read": ("file_path", "read"),
@@ -23,10 +24,20 @@ _WEB: Mapping[str, tuple[str, Literal["fetch", "search"]]] = {
 
 
 def file_touches(event: ToolUse) -> Sequence[FileTouch] | None:
-    """The file of a file tool; the hook's folder is the one that its shell is in, too."""
+    """The file of a file tool, or those that a command line shows; the hook's folder is the shell's, too."""
+    if event.tool == SHELL:
+        return _shown(event)
     field, kind = _FILES.get(event.tool, ("", "read"))
     path = event.input.get(field)
     return [FileTouch(path, event.cwd, kind)] if isinstance(path, str) and path else None
+
+
+def _shown(event: ToolUse) -> Sequence[FileTouch] | None:
+    command = event.input.get("command")
+    if not isinstance(command, str):
+        return None
+    reads = shell_reads(command, event.cwd)
+    return [FileTouch(read.path, read.folder, certain=False, counted=False) for read in reads]
 
 
 def web_lookups(event: ToolUse) -> Sequence[WebLookup] | None:

@@ -30,6 +30,7 @@ from kg_server.plugins.records import (
     ToolUse,
     WebLookup,
 )
+from kg_server.plugins.shell import ShellRead, shell_reads
 
 __all__ = [
     "GROUP",
@@ -44,8 +45,10 @@ __all__ = [
     "Reply",
     "SessionEnd",
     "SessionStart",
+    "ShellRead",
     "ToolUse",
     "WebLookup",
     "hookimpl",
     "hookspec",
+    "shell_reads",
 ]
