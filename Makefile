@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH):$(subst $(SPACE),:,$(wildcard $(PYENV)/v
 RUN := uv run --quiet --all-packages
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test test-full lint fix bench build clean
+.PHONY: help demo demo-live test test-full soak lint fix bench build clean
 
 help:  ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,6 +30,9 @@ test: $(BIN)/uv  ## every distribution alone, the whole system, style, types, la
 
 test-full: $(BIN)/uv  ## all of test, and the long campaigns
 	@KG_CLIENT_TESTS=1 KG_LONG_TESTS=1 uv run --quiet --only-group dev tox run-parallel --parallel 2 --parallel-no-spinner
+
+soak: $(BIN)/uv  ## random use of the memory beside a model, for an hour (KG_SOAK_SECONDS)
+	@KG_SOAK_SECONDS=$${KG_SOAK_SECONDS:-3600} $(RUN) --group test pytest -q --show-capture=no packages/kg-server/tests/service/test_memory_stateful.py
 
 lint: $(BIN)/uv  ## style, types and layers alone
 	@uv run --quiet --only-group dev tox run -e lint
