@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import calls
+import engine
 import hook
 import shim
 import start
@@ -22,6 +23,7 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Table]]] = {
     "shim": shim.measure,
     "start": start.measure,
     "calls": calls.measure,
+    "engine": engine.measure,
 }
 
 
