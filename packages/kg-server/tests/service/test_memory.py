@@ -258,10 +258,10 @@ def test_what_came_from_outside_is_a_change_like_any_other(world: World, stored:
     world.context.memory.take_in_outside()
     with pytest.raises(WriteRefused, match="Theirs now"):
         world.put(session, "ours", "Written from an old view.")
-    entry = list(world.context.memory.storage.history(world.key))[-1]
-    assert (entry.session, [change.key for change in entry.changes]) == (OUTSIDE, ["ours"])
     world.restart()
     assert world.node("ours")["gist"] == "Theirs now."
+    entry = list(world.context.memory.storage.history(world.key))[-1]
+    assert (entry.session, [change.key for change in entry.changes]) == (OUTSIDE, ["ours"])
 
 
 def test_an_edge_that_ends_nowhere_after_an_outside_change_is_dropped(world: World, stored: Stored) -> None:
