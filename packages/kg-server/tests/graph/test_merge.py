@@ -7,7 +7,7 @@ from typing import Any
 from graph_builders import edge, graph_of, histories, node, put
 from hypothesis import given
 from kg_server.graph.graph import Graph
-from kg_server.graph.merge import merged
+from kg_server.graph.merge import merged, merged_fields, unlike
 from kg_server.graph.model import Change
 
 
@@ -108,3 +108,24 @@ def test_a_stamp_of_ours_is_no_change_and_goes_with_their_text() -> None:
 def test_a_stamp_of_theirs_leaves_our_text() -> None:
     base, ours = graph_of(node("a", "old")), graph_of(node("a", "new"))
     assert merged(base, ours, graph_of(node("a", "old", _last_read_ts=9.0))) == ([], [])
+
+
+@given(histories, histories, histories)
+def test_their_file_and_the_entry_that_follows_it_are_the_whole_merged_graph(
+    one: list[Change], two: list[Change], new: list[Change]
+) -> None:
+    base, ours, theirs = built(one), built(one, *two), built(one, *new)
+    changes, _ = merged(base, ours, theirs)
+    kept = unlike(ours, theirs)
+    known = {(change.kind, change.key) for change in changes}
+    theirs.apply([*changes, *(change for change in kept if (change.kind, change.key) not in known)])
+    ours.apply(kept)  # leaves all as it was
+    ours.apply(changes)
+    assert (theirs.nodes, theirs.edges) == (ours.nodes, ours.edges)
+
+
+def test_fields_that_only_they_changed_are_taken_over_and_the_counts_of_each_stay_its_own() -> None:
+    base = {"progress": {"t": 1}, "own": 1, "seq": 3, "versions": {}}
+    ours = {"progress": {"t": 1}, "own": 2, "seq": 5, "versions": {"node:a": {}}}
+    theirs = {"progress": {"t": 2}, "own": 3, "new": 4, "seq": 9, "versions": {"node:b": {}}}
+    assert merged_fields(base, ours, theirs) == {"progress": {"t": 2}, "new": 4}

@@ -6,19 +6,24 @@ import errno
 import json
 import logging
 import os
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kg_server.graph.errors import WriteRefused
 from kg_server.graph.model import Change, Node
-from kg_server.service.memory import OUTSIDE
+from kg_server.service.curation import purge
+from kg_server.service.memory import OUTSIDE, Memory
 from kg_server.service.sessions import Session
 from kg_server.service.writing import put_node
 from kg_server.storage.errors import StorageBroken
-from kg_server.storage.layout import USER
+from kg_server.storage.files import Disk
+from kg_server.storage.json_files import JsonFiles
+from kg_server.storage.layout import USER, Layout
 from kg_server.web.app import jobs
-from kg_world import GIVE_UP_S, World, wait
+from kg_world import GIVE_UP_S, World, done, wait
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 Stored = Callable[[], dict[str, Any]]
@@ -329,6 +334,124 @@ def test_a_file_that_a_newer_version_left_is_not_written_over(world: World, stor
     assert path.read_text(encoding="utf-8") == newer
     assert "newer version" in memory.last_error
     assert memory.unsaved() == [world.key]
+
+
+def from_outside(world: World, stored: Stored, **fields: Any) -> None:
+    """Somebody else adds a node to the file as it stands, and writes other fields of its `_meta`."""
+    content = stored()
+    content["nodes"]["theirs"] = {"id": "theirs", "gist": "From a git pull."}
+    content["_meta"].update(fields)
+    world.layout.snapshot(world.key).write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("theirs", [0, 1, 2, 500])
+def test_nothing_is_lost_when_the_server_dies_before_it_wrote_what_it_took_in(
+    world: World, stored: Stored, theirs: int
+) -> None:
+    """However far the other writer had counted: its file and our journal are the whole graph together."""
+    session, memory = world.open(), world.context.memory
+    world.put(session, "saved", "Before.")
+    world.put(session, "deleted", "To go.")
+    memory.save_changed()
+    world.put(session, "journaled", "Only in the journal yet.")
+    world.delete(session, "deleted")
+    from_outside(world, stored, seq=theirs)
+    memory.take_in_outside()
+    world.put(session, "later", "After it.")
+    expected = dict(world.graph().nodes)
+    world.crash()
+    assert world.graph().nodes == expected
+    assert set(expected) == {"saved", "journaled", "theirs", "later"}
+    numbers = [entry.seq for entry in world.context.memory.storage.history(world.key)]
+    assert numbers == sorted(set(numbers))
+
+
+def test_who_deleted_a_node_is_still_known_after_an_outside_change(world: World, stored: Stored) -> None:
+    session = world.open()
+    world.put(session, "deleted", "To go.")
+    world.context.memory.save_changed()
+    world.delete(session, "deleted")
+    before = dict(world.graph().meta["tombstones"])
+    from_outside(world, stored)
+    world.context.memory.take_in_outside()
+    assert world.graph().meta["tombstones"] == before
+
+
+def test_an_outside_change_that_cannot_be_taken_in_yet_is_not_written_over(world: World, stored: Stored) -> None:
+    session, memory = world.open(), world.context.memory
+    world.put(session, "ours", "Our lesson.")
+    memory.save_changed()
+    world.put(session, "ours", "Our new text.")
+    content = stored()
+    content["nodes"]["ours"]["gist"] = "Their new text."
+    content["nodes"]["theirs"] = {"id": "theirs", "gist": "From a git pull."}
+    world.layout.snapshot(world.key).write_text(json.dumps(content), encoding="utf-8")
+    world.disk.files = FULL  # no room to keep their file beside ours
+    memory.take_in_outside()
+    memory.save_changed()
+    world.disk.files = None
+    assert stored() == content
+    memory.save_changed()
+    assert {name: one["gist"] for name, one in stored()["nodes"].items()} == {
+        "ours": "Our new text.",
+        "theirs": "From a git pull.",
+    }
+    (aside,) = world.layout.snapshot(world.key).parent.glob("*.outside-*[0-9]")
+    assert json.loads(aside.read_text(encoding="utf-8")) == content
+
+
+def test_what_others_noted_about_the_whole_graph_is_taken_over(world: World, stored: Stored) -> None:
+    world.put(world.open(), "ours", "Our lesson.")
+    memory = world.context.memory
+    memory.save_changed()
+    from_outside(world, stored, progress={"survey": {"step": 3}})
+    memory.take_in_outside()
+    memory.save_changed()
+    assert stored()["_meta"]["progress"] == {"survey": {"step": 3}}
+
+
+def test_a_purge_takes_in_what_others_wrote_and_leaves_it(world: World, stored: Stored) -> None:
+    session = world.open()
+    world.put(session, "leaked", "A secret word.")
+    world.context.memory.save_changed()
+    from_outside(world, stored)
+    done(purge(world.context, world.key, "leaked", "user"))
+    assert set(stored()["nodes"]) == {"theirs"}
+    world.crash()
+    assert set(world.graph().nodes) == {"theirs"}
+
+
+class Slow(Disk):
+    """A disk on which the next whole file waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.reached, self.passage = threading.Event(), threading.Event()
+
+    def sync(self, descriptor: int) -> None:
+        self.reached.set()
+        assert self.passage.wait(GIVE_UP_S)
+
+
+def test_a_purge_waits_for_a_save_that_is_under_way(tmp_path: Path) -> None:
+    disk = Slow()
+    disk.passage.set()
+    store = JsonFiles(Layout(tmp_path), now=lambda: 1.0, disk=disk)
+    memory = Memory(store, lambda: 1.0)
+    leaked: Node = {"id": "leaked", "gist": "A secret word."}
+    wait([memory.commit(USER, [Change("node", "leaked", None, leaked)], "s")])
+    disk.passage.clear()
+    disk.reached.clear()
+    saver = threading.Thread(target=memory.save_changed)
+    saver.start()
+    assert disk.reached.wait(GIVE_UP_S)  # its copy holds the text
+    wait([memory.commit(USER, [Change("node", "leaked", leaked, None)], "s")])
+    purger = threading.Thread(target=memory.forget, args=(USER, {"leaked"}))
+    purger.start()
+    disk.passage.set()
+    saver.join(GIVE_UP_S)
+    purger.join(GIVE_UP_S)
+    store.close()
+    assert [path.name for path in tmp_path.iterdir() if b"secret" in path.read_bytes()] == []
 
 
 def test_a_project_that_nobody_opens_after_a_crash_gets_its_snapshot_at_the_next_tick(

@@ -206,21 +206,86 @@ def segments(store: JsonFiles, key: GraphKey) -> list[int]:
     return [last for last, _ in store.layout.closed_journals(key)]
 
 
-def test_a_large_segment_is_closed_at_the_next_snapshot_and_named_by_its_last_line(
+def test_a_segment_that_has_grown_large_is_closed_behind_its_last_line(
     new_store: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(json_files, "SEGMENT_BYTES", 300)
     graph, store = Graph("project"), new_store()
     write(store, APP, graph, node("a"))
-    save(store, APP, graph)
     assert segments(store, APP) == []
     write(store, APP, graph, node("b", "x" * 300))
-    save(store, APP, graph)
-    assert segments(store, APP) == [2]
-    assert not store.layout.journal(APP).exists()
     write(store, APP, graph, node("c"))
+    assert segments(store, APP) == [2]
+    assert [entry.seq for entry in read(store.layout.journal(APP))] == [3]
     assert [entry.seq for entry in store.history(APP)] == [1, 2, 3]
     assert same(new_store().load(APP), graph)
+
+
+def test_a_segment_counts_as_large_across_restarts(new_store: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_files, "SEGMENT_BYTES", 400)
+    graph = Graph("project")
+    for name in "abcd":
+        write(new_store(), APP, graph, node(name))
+    write(new_store(), APP, graph, node("e"))
+    assert segments(new_store(), APP) != []
+    assert same(new_store().load(APP), graph)
+
+
+def test_a_segment_closed_while_the_journal_is_read_is_read_all_the_same(
+    new_store: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, store = Graph("project"), new_store()
+    write(store, APP, graph, node("a"))
+    write(store, APP, graph, node("b"))
+    segment, closed = store.layout.journal(APP), store.layout.closed_journal(APP, 2)
+
+    def late(path: Path) -> Any:
+        if path == segment and not closed.exists():
+            segment.rename(closed)
+        return read(path)
+
+    monkeypatch.setattr("kg_server.storage.journal.read", late)
+    assert [entry.seq for entry in store.history(APP)] == [1, 2]
+
+
+def test_no_segment_goes_that_the_snapshot_does_not_hold(new_store: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_files, "SEGMENT_BYTES", 10)
+    monkeypatch.setattr(json_files, "HISTORY_BYTES", 10)
+    graph, store = Graph("project"), new_store()
+    write(store, APP, graph, node("a"))
+    earlier = copy_of(graph)
+    for name in "bcd":
+        write(store, APP, graph, node(name))
+    store.write_snapshot(APP, earlier)
+    assert segments(store, APP) == [2, 3, 4]
+    assert same(new_store().load(APP), graph)
+    save(store, APP, graph)
+    assert segments(store, APP) == []
+
+
+@pytest.mark.requirement("saving.history-bounded")
+def test_the_files_stay_within_their_size_however_often_a_node_is_written(
+    new_store: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_files, "SEGMENT_BYTES", 2_000)
+    monkeypatch.setattr(json_files, "HISTORY_BYTES", 16_000)
+    graph, store = Graph("user"), new_store(now=0.0)
+    line = 0
+    for number in range(1_500):
+        write(store, USER, graph, node("busy", f"Text {number:05} " + "x" * 100))
+        line = max(line, store.layout.journal(USER).stat().st_size if store.layout.journal(USER).exists() else 0)
+        if number % 40 == 0:
+            save(store, USER, graph)
+    save(store, USER, graph)
+    held = {path.name: len(data) for path, data in ((p, p.read_bytes()) for p in store.layout.root.iterdir())}
+    closed = [path.stat().st_size for _, path in store.layout.closed_journals(USER)]
+    assert line <= 2_000
+    assert 12_000 < sum(closed) <= 16_000
+    assert all(size < 3_000 for size in closed)
+    snapshots = held.pop("user.json") + held.pop("user.prev")
+    assert sum(held.values()) <= 16_000 + 2_000
+    assert snapshots < 3_000
+    assert same(new_store().load(USER), graph)
 
 
 def test_the_one_before_the_damaged_file_is_brought_up_to_date_across_closed_segments(
@@ -232,7 +297,7 @@ def test_the_one_before_the_damaged_file_is_brought_up_to_date_across_closed_seg
         write(store, APP, graph, node(name))
         save(store, APP, graph)
     write(store, APP, graph, node("g"))
-    assert segments(store, APP) == [1, 2, 3, 4, 5, 6]
+    assert segments(store, APP) == [1, 2, 3, 4, 5, 6, 7]
     store.layout.snapshot(APP).write_bytes(b"{")
     assert same(new_store().load(APP), graph)
 
@@ -354,6 +419,8 @@ def test_only_a_write_by_somebody_else_is_a_change_outside(new_store: Stores) ->
     save(new_store(), USER, graph)
     assert store.changed_outside(USER)
     assert set(store.load_snapshot(USER).nodes) == {"a", "foreign"}
+    assert store.changed_outside(USER)  # read, and not part of anything yet
+    store.taken_over(USER)
     assert not store.changed_outside(USER)
 
 
@@ -547,6 +614,7 @@ from kg_server.storage.snapshot import copy_of
 json_files.SEGMENT_BYTES = 4_000
 store, lock = json_files.JsonFiles(Layout(Path(sys.argv[1]))), threading.Lock()
 graph = store.load(USER)
+store.write_snapshot(USER, copy_of(graph))
 
 def write(name):
     number = 0

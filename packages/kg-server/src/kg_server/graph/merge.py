@@ -33,6 +33,33 @@ def merged(base: Entries, ours: Entries, theirs: Entries) -> tuple[list[Change],
     return changes, clashes
 
 
+def unlike(ours: Entries, theirs: Entries) -> list[Change]:
+    """Changes that leave each entry as we have it, for those that they have otherwise."""
+    pairs: tuple[tuple[Kind, Mapping[str, Any], Mapping[str, Any]], ...] = (
+        ("node", ours.nodes, theirs.nodes),
+        ("edge", ours.edges, theirs.edges),
+    )
+    return [
+        Change(kind, key, own.get(key), own.get(key))
+        for kind, own, other in pairs
+        for key in sorted({*own, *other})
+        if own.get(key) != other.get(key)
+    ]
+
+
+_OWN_FIELDS = frozenset(("seq", "versions", "tombstones", "settling", "format"))
+"""Of `_meta`: what each server counts for itself."""
+
+
+def merged_fields(base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of their `_meta` that only they changed since `base`."""
+    return {
+        name: value
+        for name, value in theirs.items()
+        if name not in _OWN_FIELDS and value != ours.get(name) and ours.get(name) == base.get(name)
+    }
+
+
 def _merge(kind: Kind, sides: tuple[Mapping[str, Any], ...], changes: list[Change], clashes: list[str]) -> None:
     base, ours, theirs = sides
     for key in sorted({*base, *theirs}):

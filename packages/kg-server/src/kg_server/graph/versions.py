@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
@@ -88,6 +88,8 @@ def stamp(meta: dict[str, Any], entry: ChangeSet) -> None:
 def _stamp_one(meta: dict[str, Any], change: Change, entry: ChangeSet) -> None:
     name = entry_key(change.kind, change.key)
     known = versions(meta)
+    if change.before is None and change.after is None:
+        return
     if change.after is None:
         carried = known.pop(name, None)
         renamed = dict(entry.renames).get(change.key) if change.kind == "node" else None
@@ -118,6 +120,18 @@ def prune(meta: dict[str, Any], oldest_ts: float) -> None:
     graves = tombstones(meta)
     for name in [name for name, grave in graves.items() if grave.get("ts", 0.0) < oldest_ts]:
         del graves[name]
+
+
+def forget(meta: dict[str, Any], names: Collection[str]) -> None:
+    """Forget the tombstones of the named nodes and of edges that met them."""
+    graves = tombstones(meta)
+    for grave in [grave for grave in graves if any(_mentions(grave, name) for name in names)]:
+        del graves[grave]
+
+
+def _mentions(grave: str, name: str) -> bool:
+    edge = grave.partition(":")[2]
+    return grave == entry_key("node", name) or edge.startswith(f"{name}->") or f"->{name}:" in edge
 
 
 def content_changed(change: Change) -> bool:

@@ -8,13 +8,11 @@ from kg_server.graph.errors import UnknownEntry, WriteRefused
 from kg_server.graph.model import Change, Node, key_of, with_tier
 from kg_server.graph.names import one_line, shown
 from kg_server.graph.query import query_terms
-from kg_server.graph.versions import entry_key, tombstones
 from kg_server.service.commands import kg
 from kg_server.service.context import Context
 from kg_server.service.history import former_names
 from kg_server.service.outcome import Outcome
 from kg_server.storage.layout import USER, GraphKey
-from kg_server.storage.snapshot import copy_of
 
 
 def lock(context: Context, key: GraphKey, name: str, *, locked: bool) -> Outcome:
@@ -62,10 +60,7 @@ def purge(context: Context, key: GraphKey, name: str, by: str) -> Outcome:
             changes.append(Change("node", name, node, None))
         if changes:
             context.memory.commit(key, changes, by)
-        for grave in [grave for grave in tombstones(graph.meta) if any(_mentions(grave, one) for one in names)]:
-            del tombstones(graph.meta)[grave]
-        copy = copy_of(graph)
-    context.memory.storage.forget(key, copy, names)
+    context.memory.forget(key, names)
     context.sessions.forget(key.level, key.slug, names)
     for decisions in (context.recall_log, context.useful_log):
         decisions.forget(names)
@@ -73,11 +68,6 @@ def purge(context: Context, key: GraphKey, name: str, by: str) -> Outcome:
     former = ", ".join(sorted(names - {name}))
     also = f" (once {former})" if former else ""
     return Outcome(f"Node '{name}'{also} and its history are gone from {key}.{f' {git}' if git else ''}")
-
-
-def _mentions(grave: str, name: str) -> bool:
-    edge = grave.partition(":")[2]
-    return grave == entry_key("node", name) or edge.startswith(f"{name}->") or f"->{name}:" in edge
 
 
 def node_of(context: Context, key: GraphKey, name: str) -> Node:

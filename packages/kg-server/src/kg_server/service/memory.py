@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 
 from kg_server.graph import limits
 from kg_server.graph.compaction import Outcome, compact, in_use, over_budget
 from kg_server.graph.dangling import dangling_edges
 from kg_server.graph.graph import Graph
-from kg_server.graph.merge import merged
+from kg_server.graph.merge import merged, merged_fields, unlike
 from kg_server.graph.model import Change
-from kg_server.graph.versions import ChangeSet, stamp
+from kg_server.graph.versions import ChangeSet, forget, stamp
 from kg_server.storage.engine import Storage
 from kg_server.storage.errors import ChangedOutside, StorageBroken, StorageTooNew
 from kg_server.storage.layout import USER, GraphKey
@@ -35,6 +35,7 @@ class Memory:
         self.budget = budget
         self.lock = threading.RLock()
         self.last_error = ""
+        self._file_lock = threading.RLock()  # held while a graph's file is read or written; taken before `lock`
         self._graphs: dict[GraphKey, Graph] = {}
         self._saved: dict[GraphKey, GraphCopy] = {}
         self._dirty: set[GraphKey] = set()
@@ -154,7 +155,25 @@ class Memory:
         with self.lock:
             due = sorted(self._dirty, key=str)
         for key in due:
-            self._save(key)
+            with self._file_lock:
+                self._save(key)
+
+    def forget(self, key: GraphKey, names: Collection[str]) -> None:
+        """Take every trace of nodes that were deleted out of all that is kept. Hold no lock."""
+        with self._file_lock:
+            for _ in range(SAVE_TRIES):
+                self._take_in(key, saving=True)
+                with self.lock:
+                    graph = self.graph(key)
+                    forget(graph.meta, names)
+                    copy = copy_of(graph)
+                try:
+                    self.storage.forget(key, copy, names)
+                except ChangedOutside:
+                    continue
+                self._saved[key] = copy
+                return
+        raise StorageBroken(f"{key} is being written by somebody else again and again: try once more")
 
     def _compact(self, key: GraphKey) -> Outcome:
         graph = self._graphs[key]
@@ -213,8 +232,9 @@ class Memory:
         """Merge what somebody else wrote to a loaded graph's file (a git pull, an editor) since we last did."""
         for key in self.loaded():
             try:
-                self._take_in(key)
-            except StorageTooNew as error:
+                with self._file_lock:
+                    self._take_in(key)
+            except (StorageTooNew, OSError) as error:  # the next look, or the save, tries again
                 self._doubt(key, str(error))
 
     def _take_in(self, key: GraphKey, *, saving: bool = False) -> None:
@@ -232,22 +252,33 @@ class Memory:
                 log.warning("%s: the file changed outside is kept as %s and left out: %s", key, aside, error)
             return
         with self.lock:
-            changes, clashes = merged(self._saved[key], copy_of(self.graph(key)), outside)
+            ours = copy_of(self.graph(key))
+            changes, clashes = merged(self._saved[key], ours, outside)
             if clashes:
                 aside = self.storage.set_aside(key, move=False)
                 log.warning(
                     "%s: changed on both sides, the file is kept as %s: %s", key, aside, ", ".join(clashes[:10])
                 )
+            self._take_over(key, changes, ours, outside)
+            self.storage.taken_over(key)
             self._saved[key] = outside
-            self._take_over(key, changes)
         log.info("%s was changed outside: %d entries taken over", key, len(changes))
 
-    def _take_over(self, key: GraphKey, changes: Sequence[Change]) -> None:
-        """Commit an outside change like any other, and drop the edges that end nowhere after it."""
+    def _take_over(self, key: GraphKey, changes: Sequence[Change], ours: GraphCopy, outside: GraphCopy) -> None:
+        """Commit an outside change like any other, and drop the edges that end nowhere after it.
+
+        Until our next snapshot the file is theirs: the entry has a number beyond theirs, and holds what we have and
+        they do not, so that the two together are the whole graph.
+        """
         self._dirty.add(key)
-        if changes:
-            self.commit(key, changes, OUTSIDE)
-        dropped = dangling_edges(self.graph(key), self.graph(USER).nodes if key.level == "project" else {})
+        graph = self.graph(key)
+        graph.meta["seq"] = max(graph.meta.get("seq", 0), outside.meta.get("seq", 0))
+        graph.meta.update(merged_fields(self._saved[key].meta, ours.meta, outside.meta))
+        known = {(change.kind, change.key) for change in changes}
+        kept = [change for change in unlike(ours, outside) if (change.kind, change.key) not in known]
+        if changes or kept:
+            self.commit(key, [*changes, *kept], OUTSIDE)
+        dropped = dangling_edges(graph, self.graph(USER).nodes if key.level == "project" else {})
         if dropped:
             self.commit(key, dropped, OUTSIDE)
 

@@ -37,13 +37,19 @@ class Storage(Protocol):
         """The change sets that are still kept, oldest first."""
 
     def forget(self, key: GraphKey, copy: GraphCopy, names: Collection[str]) -> None:
-        """Write `copy` as the snapshot and take every trace of the named nodes out of all that is kept."""
+        """Write `copy` as the snapshot and take every trace of the named nodes out of all that is kept.
+
+        ChangedOutside as with `write_snapshot`.
+        """
 
     def changed_outside(self, key: GraphKey) -> bool:
         """Whether somebody else wrote the snapshot since it was last loaded or written here."""
 
     def load_snapshot(self, key: GraphKey) -> Graph:
-        """The graph as the snapshot alone has it, which then counts as looked at. StorageBroken when unreadable."""
+        """The graph as the snapshot alone has it. StorageBroken when unreadable."""
+
+    def taken_over(self, key: GraphKey) -> None:
+        """What `load_snapshot` gave last is part of the graph now: that snapshot may be written over."""
 
     def set_aside(self, key: GraphKey, *, move: bool) -> str:
         """Keep the snapshot as it stands beside it, as a copy or (`move`) in its place; returns the kept one's name."""

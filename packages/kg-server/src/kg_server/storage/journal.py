@@ -265,4 +265,7 @@ class Journal:
         self._let_go(path)
         if path.exists():
             lines = path.read_bytes().splitlines(keepends=True)
-            write_atomic(path, [keep(line) for line in lines], disk=self._disk)
+            kept = [keep(line) for line in lines]
+            if kept != lines:
+                write_atomic(path, kept, disk=self._disk)
+        path.with_name(path.name + ".tmp").unlink(missing_ok=True)  # a rewrite that stopped half way

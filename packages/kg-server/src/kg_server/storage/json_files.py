@@ -25,11 +25,9 @@ from kg_server.storage.snapshot import GraphCopy
 log = logging.getLogger(__name__)
 
 SEGMENT_BYTES = 1 << 20
-"""An open journal segment larger than this is closed at the next snapshot."""
-
-
+"""A journal segment that has grown larger than this is closed."""
 HISTORY_BYTES, HISTORY_DAYS = 8 << 20, 90
-"""How much of a graph's closed segments is kept."""
+"""How much of a graph's closed segments is kept, beyond what no snapshot holds yet."""
 
 
 class JsonFiles:
@@ -41,6 +39,8 @@ class JsonFiles:
         self._journal = Journal(disk)
         self._now = now
         self._stamps: dict[GraphKey, tuple[int, int] | None] = {}
+        self._looked_at: dict[GraphKey, tuple[int, int] | None] = {}
+        self._segment_bytes: dict[GraphKey, int] = {}
         self._behind: set[GraphKey] = set()
         make_folder(layout.root)
 
@@ -80,11 +80,19 @@ class JsonFiles:
         return any(place(key).exists() for place in places)
 
     def append(self, key: GraphKey, entry: ChangeSet) -> Future[None]:
-        """See `Storage.append`."""
-        return self._journal.append(self.layout.journal(key), journals.encode(entry))
+        """See `Storage.append`; a segment that has grown large is closed behind the line."""
+        segment, line = self.layout.journal(key), journals.encode(entry)
+        before = self._segment_bytes.get(key)
+        size = len(line) + (_size(segment) if before is None else before)
+        done = self._journal.append(segment, line)
+        if size > SEGMENT_BYTES:
+            self._journal.rotate(segment, lambda last: self.layout.closed_journal(key, max(last, entry.seq)))
+            size = 0
+        self._segment_bytes[key] = size
+        return done
 
     def write_snapshot(self, key: GraphKey, copy: GraphCopy) -> None:
-        """Write the graph file, then close the journal segment if it has grown large."""
+        """Write the graph file, then drop what history need not keep any more."""
         target, previous = self.layout.snapshot(key), self.layout.previous(key)
         make_folder(target.parent)
         if self.changed_outside(key):
@@ -96,8 +104,7 @@ class JsonFiles:
             log.warning("%s was changed outside while it was saved; that file is kept as %s", target, previous)
             self._keep_aside(previous, target)
         self._behind.discard(key)
-        self._close_segment(key, int(copy.meta.get("seq", 0)))
-        self._drop_old_segments(key)
+        self._drop_old_segments(key, int(copy.meta.get("seq", 0)))
 
     def history(self, key: GraphKey) -> Iterator[ChangeSet]:
         """See `Storage.history`."""
@@ -105,13 +112,18 @@ class JsonFiles:
 
     def forget(self, key: GraphKey, copy: GraphCopy, names: Collection[str]) -> None:
         """See `Storage.forget`: snapshot, the one before it, every journal segment; files set aside go as a whole."""
+        target, previous = self.layout.snapshot(key), self.layout.previous(key)
+        if self.changed_outside(key):
+            raise ChangedOutside(str(target))
         for _ in range(2):  # the second writing makes the first one `.prev`
-            write_atomic(self.layout.snapshot(key), snapshots.encode(copy), self.layout.previous(key), self._disk)
-        self._stamps[key] = _stamp(self.layout.snapshot(key))
-        for path in self.layout.snapshot(key).parent.glob(f"{self.layout.snapshot(key).name}.*-*"):
+            write_atomic(target, snapshots.encode(copy), previous, self._disk)
+            self._stamps[key] = _stamp(target)
+        for path in target.parent.glob(f"{target.name}.*-*"):
             if any(orjson.dumps(name)[:-1] in path.read_bytes() for name in names):
                 path.unlink()
-        for path in [*(path for _, path in self.layout.closed_journals(key)), self.layout.journal(key)]:
+        open_one = self.layout.journal(key)
+        self._journal.rewrite(open_one, lambda line: journals.without(line, names)).result()
+        for _, path in self.layout.closed_journals(key):  # only now: the open one may just have been closed
             self._journal.rewrite(path, lambda line: journals.without(line, names)).result()
 
     def changed_outside(self, key: GraphKey) -> bool:
@@ -121,13 +133,15 @@ class JsonFiles:
     def load_snapshot(self, key: GraphKey) -> Graph:
         """See `Storage.load_snapshot`."""
         target = self.layout.snapshot(key)
-        found = _stamp(target)
+        self._looked_at[key] = _stamp(target)
         try:
-            graph = self._read(key, target)
+            return self._read(key, target)
         except (OSError, ValueError) as error:
             raise StorageBroken(f"{target} cannot be read: {error}") from error
-        self._stamps[key] = found
-        return graph
+
+    def taken_over(self, key: GraphKey) -> None:
+        """See `Storage.taken_over`."""
+        self._stamps[key] = self._looked_at[key]
 
     def set_aside(self, key: GraphKey, *, move: bool) -> str:
         """See `Storage.set_aside`."""
@@ -151,7 +165,7 @@ class JsonFiles:
 
     def _keep_aside(self, file: Path, target: Path) -> str:
         aside = self._aside(target)
-        write_atomic(aside, [file.read_bytes()])
+        write_atomic(aside, [file.read_bytes()], disk=self._disk)
         return str(aside)
 
     def _aside(self, target: Path) -> Path:
@@ -160,20 +174,14 @@ class JsonFiles:
         names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
         return next(path for path in map(target.with_name, names) if not path.exists())
 
-    def _close_segment(self, key: GraphKey, saved: int) -> None:
-        """Close the open segment once it is large and the snapshot holds all of it."""
-        segment = self.layout.journal(key)
-        if segment.exists() and segment.stat().st_size > SEGMENT_BYTES:
-            self._journal.rotate(segment, lambda last: self.layout.closed_journal(key, max(last, saved))).result()
-
-    def _drop_old_segments(self, key: GraphKey) -> None:
-        """Keep closed segments up to their age and size, oldest first out."""
+    def _drop_old_segments(self, key: GraphKey, saved: int) -> None:
+        """Keep closed segments up to their age and size, oldest first out, and all that is not in the snapshot."""
         oldest = self._now() - HISTORY_DAYS * 86_400
         size = 0
-        for _, path in reversed(self.layout.closed_journals(key)):
+        for last, path in reversed(self.layout.closed_journals(key)):
             found = path.stat()
             size += found.st_size
-            if size > HISTORY_BYTES or found.st_mtime < oldest:
+            if last <= saved and (size > HISTORY_BYTES or found.st_mtime < oldest):
                 path.unlink()
 
     def _project_path(self, key: GraphKey) -> str:
@@ -189,8 +197,14 @@ class JsonFiles:
         return ""
 
     def _journal_lines(self, key: GraphKey, after: int) -> Iterator[ChangeSet]:
-        closed = [path for last, path in self.layout.closed_journals(key) if last > after]
-        return itertools.chain.from_iterable(journals.read(path) for path in [*closed, self.layout.journal(key)])
+        """The change sets of all segments that reach beyond `after`, those of the open one last."""
+        while True:
+            closed = self.layout.closed_journals(key)
+            newest = list(journals.read(self.layout.journal(key)))
+            if closed == self.layout.closed_journals(key):  # else the open one was closed before it was read
+                break
+        older = (journals.read(path) for last, path in closed if last > after)
+        return itertools.chain(itertools.chain.from_iterable(older), newest)
 
     def _load_snapshot(self, key: GraphKey) -> Graph:
         target, previous = self.layout.snapshot(key), self.layout.previous(key)
@@ -228,6 +242,11 @@ class JsonFiles:
 
 def _folders(path: Path) -> list[Path]:
     return sorted(path.iterdir()) if path.is_dir() else []
+
+
+def _size(path: Path) -> int:
+    found = _stamp(path)
+    return found[1] if found else 0
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
