@@ -72,7 +72,7 @@ class Ours:
 
 
 class PlainBM25:
-    """BM25 over all words of a node, with the best fixed threshold a textbook would give it: a yardstick, no product."""
+    """BM25 over all words of a node, speaking from a fixed score on: a yardstick, no product."""
 
     def build(self, nodes: Rows) -> None:
         """See `Engine`."""
@@ -179,9 +179,8 @@ def run(engine: Engine, folder: Path) -> Result:
 def latency(engine: Engine, folder: Path, size: int) -> dict[str, float]:
     """Milliseconds at a graph of `size` nodes, taken from all graphs of the data."""
     pool, asked = _rows(folder / "graphs.jsonl"), _rows(folder / "prompts.jsonl")[::20]
-    nodes = [
-        {**pool[(at * 7919) % len(pool)], "id": f"{pool[(at * 7919) % len(pool)]['id']}-{at}"} for at in range(size)
-    ]
+    spread = (pool[(at * 7919) % len(pool)] for at in range(size))
+    nodes = [{**node, "id": f"{node['id']}-{at}"} for at, node in enumerate(spread)]
     began = time.perf_counter()
     engine.build(nodes)
     built = time.perf_counter() - began

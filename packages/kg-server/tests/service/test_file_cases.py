@@ -17,7 +17,8 @@ from kg_server.graph.model import Change, Node
 from kg_server.service.places import Places
 from kg_world import World
 
-BENCH = Path(os.environ.get("KG_RECALL_BENCH") or "no-such-folder")
+_NAMED = Path(os.environ.get("KG_RECALL_BENCH") or "no-such-folder")
+BENCH = _NAMED / "dev" if (_NAMED / "dev").is_dir() else _NAMED
 BENCH_IS_THERE = all((BENCH / name).is_file() for name in ("graphs.jsonl", "filecases.jsonl"))
 HOME = "/home/dev"
 ROOT = f"{HOME}/bakery"
