@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from unicodedata import east_asian_width, normalize
 
@@ -21,16 +22,26 @@ from kg_server.graph.query import Query
 from kg_server.graph.search import Found, search
 from kg_server.graph.terms import is_stop_word
 
-SCORE_MIN = 0.82
-SEVERAL_TERMS_MORE = 0.2
-UNKNOWN_TERMS_MORE = 0.5
-"""Times the share of the prompt's terms that no node holds."""
-MATCHED_WEIGHT = 0.15
-"""What each distinct matched term adds to a hit's score, for the score gate alone."""
-NEARLY_UNIQUE = 0.85
-RELATIVE_CUT = 0.86
-OTHER_PART_CUT, OTHER_PART_TERMS = 0.7, 2
-"""A hit further below the best stays when it answers another part of the prompt: so many terms no better hit has."""
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The parameters of the gates; the defaults are those in use, tuned on outside data (benchmarks/recall.py)."""
+
+    score_min: float = 0.82
+    several_terms_more: float = 0.2
+    unknown_terms_more: float = 0.5
+    """Times the share of the prompt's terms that no node holds."""
+    matched_weight: float = 0.15
+    """What each distinct matched term adds to a hit's score, for the score gate alone."""
+    nearly_unique: float = 0.85
+    relative_cut: float = 0.86
+    other_part_cut: float = 0.7
+    """A hit further below the best stays when it answers another part of the prompt: so many terms no better has."""
+    other_part_terms: int = 2
+    hits: int = limits.RECALL_HITS
+
+
+GATES = Gates()
 CANDIDATES = 8
 _JOINT = re.compile(r"\w[.-]\w")
 _END = "._-"
@@ -62,20 +73,20 @@ def _id_like(ascii_only: bool) -> re.Pattern[str]:
     return re.compile(rf"[{letter}.-]+")
 
 
-def passing(graphs: Sequence[Graph], asked: Query, ranked: Sequence[Found]) -> list[Found]:
+def passing(graphs: Sequence[Graph], asked: Query, ranked: Sequence[Found], gates: Gates = GATES) -> list[Found]:
     """The hits of `ranked` (best first) that pass the gates, at most four: those named by the prompt first."""
-    needed = required(graphs, asked)
-    passed = [one for one in ranked if has_evidence(one) and weight(one) >= needed]
+    needed = required(graphs, asked, gates)
+    passed = [one for one in ranked if has_evidence(one, gates) and weight(one, gates) >= needed]
     if not passed:
         return []
     kept: list[Found] = []
     answered: set[str] = set()
     for one in passed:
-        further = len(set(one.hit.matched) - answered) >= OTHER_PART_TERMS
-        if one.score >= (OTHER_PART_CUT if further else RELATIVE_CUT) * passed[0].score:
+        further = len(set(one.hit.matched) - answered) >= gates.other_part_terms
+        if one.score >= (gates.other_part_cut if further else gates.relative_cut) * passed[0].score:
             kept.append(one)
             answered.update(one.hit.matched)
-    return sorted(kept[: limits.RECALL_HITS], key=lambda one: (not one.hit.titled, -one.score))
+    return sorted(kept[: gates.hits], key=lambda one: (not one.hit.titled, -one.score))
 
 
 def candidates(graphs: Sequence[Graph], asked: Query) -> list[Found]:
@@ -83,21 +94,21 @@ def candidates(graphs: Sequence[Graph], asked: Query) -> list[Found]:
     return search(graphs, asked, CANDIDATES)
 
 
-def required(graphs: Sequence[Graph], asked: Query) -> float:
+def required(graphs: Sequence[Graph], asked: Query, gates: Gates = GATES) -> float:
     """The weight that a hit must reach at this prompt."""
     terms = asked.evidence
     if not terms:
-        return SCORE_MIN
+        return gates.score_min
     unknown = sum(1 for term in terms if not any(graph.index.holders(term) for graph in graphs))
-    several = SEVERAL_TERMS_MORE if len(terms) > 1 else 0.0
-    return SCORE_MIN + several + UNKNOWN_TERMS_MORE * unknown / len(terms)
+    several = gates.several_terms_more if len(terms) > 1 else 0.0
+    return gates.score_min + several + gates.unknown_terms_more * unknown / len(terms)
 
 
-def weight(one: Found) -> float:
+def weight(one: Found, gates: Gates = GATES) -> float:
     """A hit's score, and a little for each distinct term it matches."""
-    return one.score + MATCHED_WEIGHT * len(one.hit.matched)
+    return one.score + gates.matched_weight * len(one.hit.matched)
 
 
-def has_evidence(one: Found) -> bool:
+def has_evidence(one: Found, gates: Gates = GATES) -> bool:
     """Two terms, one nearly unique, or one in the node's own id or gist: never one common word in someone's notes."""
-    return len(one.hit.matched) >= 2 or one.hit.rarest >= NEARLY_UNIQUE or bool(one.hit.titled)
+    return len(one.hit.matched) >= 2 or one.hit.rarest >= gates.nearly_unique or bool(one.hit.titled)

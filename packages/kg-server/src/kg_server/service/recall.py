@@ -85,7 +85,7 @@ def _decide(context: Context, session: Session, typed: str, limit: Limit) -> Dec
 def _named(graphs: Sequence[Graph], typed: str, any_id: bool) -> list[Found]:
     """Nodes that the prompt names in full: asked for by name, they pass every gate but that of novelty."""
     found = [
-        Found(graph, Hit(name, gates.SCORE_MIN, (name,), (name,), 1.0), gates.SCORE_MIN)
+        Found(graph, Hit(name, gates.GATES.score_min, (name,), (name,), 1.0), gates.GATES.score_min)
         for graph, name in gates.named(graphs, typed, any_id)
     ]
     return found[: limits.RECALL_HITS]
