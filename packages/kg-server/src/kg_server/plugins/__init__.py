@@ -16,6 +16,16 @@ in `kg_server.plugins.specs`, and docs/reference/hooks.md explains each with an 
 
 from kg_server.graph.units import Limit
 from kg_server.plugins.markers import GROUP, hookimpl, hookspec
+from kg_server.plugins.offers import (
+    Answer,
+    McpArgument,
+    McpError,
+    McpMethod,
+    McpPrompt,
+    McpRequest,
+    McpResource,
+    McpTool,
+)
 from kg_server.plugins.records import (
     Compacted,
     Event,
@@ -34,6 +44,7 @@ from kg_server.plugins.shell import ShellRead, shell_reads
 
 __all__ = [
     "GROUP",
+    "Answer",
     "Compacted",
     "Event",
     "EventSource",
@@ -41,6 +52,13 @@ __all__ = [
     "HarnessInfo",
     "Ignored",
     "Limit",
+    "McpArgument",
+    "McpError",
+    "McpMethod",
+    "McpPrompt",
+    "McpRequest",
+    "McpResource",
+    "McpTool",
     "Prompt",
     "Reply",
     "SessionEnd",

@@ -69,6 +69,13 @@ class Plugins:
         """The view of the harness with that name."""
         return self._views.get(harness)
 
+    def offers(self, hook: str, kind: type[T]) -> list[tuple[str, T]]:
+        """What all plugins add to the MCP endpoint by `hook` (see `kg_mcp_tools`), each with its plugin's name."""
+        found: list[tuple[str, T]] = []
+        for plugin, answer in _answers(self._manager, hook):
+            found += [(plugin, one) for one in _all_of(kind, answer, f"plugin {plugin}: {hook}")]
+        return found
+
     def listing(self) -> list[PluginInfo]:
         """Every plugin with its hooks, the defaults last."""
         served = {plugin: info.name for plugin, info in self.harnesses.values()}

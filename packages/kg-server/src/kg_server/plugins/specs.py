@@ -9,6 +9,7 @@ from kg_server.plugins.markers import hookspec
 
 if TYPE_CHECKING:
     from kg_server.graph.units import Limit
+    from kg_server.plugins.offers import McpMethod, McpPrompt, McpResource, McpTool
     from kg_server.plugins.records import (
         Event,
         EventSource,
@@ -81,6 +82,29 @@ def kg_transient_paths() -> Sequence[str] | None:
 
     Asked of every plugin, once. Reading such a file again is never taken for a gap in the memory.
     """
+
+
+@hookspec
+def kg_mcp_tools() -> Sequence[McpTool] | None:
+    """Answer tools that models may call beside the server's own; every plugin's are listed to every client.
+
+    Asked once, when the MCP endpoint is built, like the three hooks after it. A name that is taken is left out.
+    """
+
+
+@hookspec
+def kg_mcp_resources() -> Sequence[McpResource] | None:
+    """Answer resources and templates of resources; URIs that begin with `kg:` are the server's own."""
+
+
+@hookspec
+def kg_mcp_prompts() -> Sequence[McpPrompt] | None:
+    """Answer prompts that clients offer to their users, for clients that know no skills."""
+
+
+@hookspec
+def kg_mcp_methods() -> Sequence[McpMethod] | None:
+    """Answer methods of the protocol, or of an extension of it, that the server does not answer itself."""
 
 
 @hookspec(firstresult=True)

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import warnings
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast, get_args
 
 import mcp_types as types
-from mcp.server import Server, ServerRequestContext
+from mcp.server import CacheHint, Server, ServerRequestContext
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from mcp_types.methods import CacheableMethod
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from kg_server.plugins.offers import McpError, McpRequest
 from kg_server.plugins.records import EventSource
 from kg_server.service.context import Context
-from kg_server.tools.handlers import call
-from kg_server.tools.schemas import BY_NAME, INSTRUCTIONS, TOOLS, Tool
+from kg_server.tools.answering import Result
+from kg_server.tools.methods import Method, Methods
+from kg_server.tools.offered import Offered
+from kg_server.tools.schemas import INSTRUCTIONS
 
+NAME = "knowledge-graph"
 MCP_BODY_BYTES = 4 << 20
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
 Managers = tuple[StreamableHTTPSessionManager, StreamableHTTPSessionManager]
+Request = ServerRequestContext[Any, Any]
 
 
 def build(context: Context) -> Managers:
@@ -35,48 +45,60 @@ def build(context: Context) -> Managers:
 
 
 def _server(context: Context) -> Server[Any]:
-    listed = types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS])
-
-    async def list_tools(_ctx: ServerRequestContext[Any, Any], _params: Any) -> types.ListToolsResult:
-        return listed
-
-    async def call_tool(
-        ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        # A client that goes away in the middle of a stream must not leave half a write behind.
-        work = asyncio.ensure_future(call(context, params.name, params.arguments or {}, _source(ctx)))
-        reply = await asyncio.shield(work)
-        return types.CallToolResult(content=[types.TextContent(type="text", text=reply.text)], is_error=reply.is_error)
-
+    offered = Offered(context.plugins)
+    methods = Methods(context, offered)
     server: Server[Any] = Server(
-        "knowledge-graph",
+        NAME,
         version=version("kg-server"),
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=_schema,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        get_tool_input_schema=methods.schema,
+        cache_hints={method: CacheHint() for method in get_args(CacheableMethod)},  # nobody tells a client of a change
     )
+    for name, method in methods.table().items():
+        server.add_request_handler(name, types.RequestParams, _handler(method))
     server.middleware.clear()  # no tracing spans: they cost every request and nobody reads them
+    if offered:  # a plugin's answer may leave its state with the client, which must not be able to change it
+        server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=NAME))
     return server
 
 
-def _schema(name: str) -> dict[str, Any] | None:
-    tool = BY_NAME.get(name)
-    return dict(tool.schema) if tool else None
+def _handler(method: Method) -> Callable[[Request, types.RequestParams], Awaitable[Result]]:
+    """The SDK has checked the request's shape; the method gets it as the client sent it."""
+
+    async def handle(ctx: Request, _: types.RequestParams) -> Result:
+        try:
+            # A client that goes away in the middle of a stream must not leave half a write behind.
+            result = await asyncio.shield(asyncio.ensure_future(method(_request(ctx))))
+        except McpError as error:
+            raise MCPError(error.code, error.message, error.data) from error
+        return {"resultType": "complete", **result} if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else result
+
+    return handle
 
 
-def _listed(tool: Tool) -> types.Tool:
-    hints = types.ToolAnnotations(
-        title=tool.title,
-        read_only_hint=tool.read_only,
-        destructive_hint=tool.destructive,
-        idempotent_hint=tool.idempotent,
-        open_world_hint=False,
+def _request(ctx: Request) -> McpRequest:
+    capabilities = ctx.session.client_capabilities
+    told = capabilities.model_dump(by_alias=True, exclude_none=True, mode="json") if capabilities else {}
+
+    async def log(level: str, text: str) -> None:
+        with warnings.catch_warnings():  # deprecated since the newest version, wanted by clients of the others
+            warnings.simplefilter("ignore", MCPDeprecationWarning)
+            sent = ctx.session.send_log_message(
+                cast(types.LoggingLevel, level), text, related_request_id=ctx.request_id
+            )
+        await sent
+
+    return McpRequest(
+        params=ctx.params or {},
+        arguments={},
+        capabilities=told,
+        source=_source(ctx),
+        progress=ctx.session.report_progress,
+        log=log,
     )
-    return types.Tool(name=tool.name, description=tool.description, input_schema=dict(tool.schema), annotations=hints)
 
 
-def _source(ctx: ServerRequestContext[Any, Any]) -> EventSource:
+def _source(ctx: Request) -> EventSource:
     headers: Mapping[str, str] = dict(ctx.request.headers) if ctx.request is not None else {}
     meta: dict[str, object] = dict(ctx.meta) if isinstance(ctx.meta, Mapping) else {}
     info = meta.get(_CLIENT_INFO)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -18,21 +18,44 @@ LIST_MAX, MOST_TOLD = 1_000, 8
 
 def problem(tool: str, arguments: Mapping[str, Any]) -> str:
     """What is wrong with the arguments, in one sentence; empty when nothing is."""
+    return problem_with(tool, arguments, lambda: _validator(tool))
+
+
+def problem_with(tool: str, arguments: Mapping[str, Any], validator: Callable[[], Draft202012Validator]) -> str:
+    """As `problem`, with the validator of a tool's schema."""
     for field, value in arguments.items():
         if isinstance(value, list) and len(value) > LIST_MAX:  # checking a million entries would hold up everybody
             return f"Input validation error in {tool}: {field[:40]} has {len(value)} entries; at most {LIST_MAX}"
-    found = islice(_validator(tool).iter_errors(arguments), MOST_TOLD)
+    found = islice(validator().iter_errors(arguments), MOST_TOLD)
     errors = sorted(found, key=lambda error: (list(map(str, error.path)), error.validator))
     if not errors:
         return ""
     return f"Input validation error in {tool}: {'; '.join(dict.fromkeys(_sentence(error) for error in errors))}"
 
 
+def is_schema(schema: Mapping[str, Any]) -> bool:
+    """Whether it is a JSON Schema that describes an object."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        return False
+    return isinstance(schema, Mapping) and schema.get("type") == "object"
+
+
+def validator_of(schema: Mapping[str, Any]) -> Draft202012Validator:
+    """The validator of a schema; a reference to another document is never fetched."""
+    from jsonschema import Draft202012Validator  # some 3 MB and 60 ms that a server without tool calls does without
+    from referencing import Registry
+
+    return Draft202012Validator(schema, registry=Registry())
+
+
 @cache
 def _validator(tool: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator  # some 3 MB and 60 ms that a server without tool calls does without
-
-    return Draft202012Validator(BY_NAME[tool].schema)
+    return validator_of(BY_NAME[tool].schema)
 
 
 def _sentence(error: ValidationError) -> str:
@@ -44,7 +67,7 @@ def _sentence(error: ValidationError) -> str:
         case "required":
             return f"{', '.join(name for name in wanted if name not in sent)} missing"
         case "additionalProperties":
-            known = schema["properties"]
+            known = schema.get("properties", {})
             unknown = [str(name)[:40] for name in sent if name not in known][:MOST_TOLD]
             return f"unknown field {', '.join(unknown)} (known: {', '.join(known)})"
         case "type":
