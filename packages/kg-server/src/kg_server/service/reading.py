@@ -16,6 +16,7 @@ from kg_server.graph.render import Line, health_line, level_lines, node_block, t
 from kg_server.service.context import Context
 from kg_server.service.projects import Project
 from kg_server.service.sessions import Session
+from kg_server.service.useful import log_use
 
 ANNOUNCEMENT = 'Tell the user in one short line: "I have recalled KG Memories", then go on with the task.'
 
@@ -80,6 +81,7 @@ def read_nodes(
     """Blocks of the named nodes, and the writes to wait for: reading brings an archived node back to active."""
     blocks: list[str] = []
     writes: list[Future[None]] = []
+    read: list[tuple[Level, str]] = []
     with context.memory.lock:
         for name in dict.fromkeys(map(nfc, ids)):
             found = _find(context, session, name, level)
@@ -94,6 +96,9 @@ def read_nodes(
             lines = node_block(graph, shown_node, note.get(state, state))
             blocks.append(text_of(lines))
             context.delivered(session, graph, lines)
+            read.append((graph.level, name))
+    for held, name in read if not session.maintenance else ():
+        log_use(context, session, held, name, "read")
     return "\n\n".join([*blocks, f"Session: {session.id}"]), writes
 
 

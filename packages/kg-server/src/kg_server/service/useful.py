@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from typing import Literal
 
 from kg_server.graph import limits
 from kg_server.graph.credits import credited, repeats, stamped
 from kg_server.graph.graph import Graph
-from kg_server.graph.model import Change, Node, tier
+from kg_server.graph.model import Change, Level, Node, tier
 from kg_server.graph.names import nfc, shown
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
@@ -41,14 +42,33 @@ def mark_useful(context: Context, session: Session, ids: Sequence[str], credits:
 def note_credit(session: Session, graph: Graph, before: Node | None, after: Node, now: float) -> Node:
     """`after`, endorsed when it adds a case as a note to a lesson that another session wrote (once per node)."""
     key = entry(graph.level, after["id"])
-    if before is None or session.maintenance or key in session.endorsed:
+    if before is None or key in session.endorsed or not adds_case(session, before, after):
         return after
-    author = before.get("_written", {}).get("author", "")
-    added = set(after.get("notes", [])) - set(before.get("notes", []))
-    if author in ("", session.id) or not added:
+    if before.get("_written", {}).get("author", "") in ("", session.id):
         return after
     session.endorsed.append(key)
     return stamped(after, "_useful_ts", [now])
+
+
+def adds_case(session: Session, before: Node, after: Node) -> bool:
+    """Whether the session, at work and not maintaining, adds a note to a node that it did not write itself."""
+    author = before.get("_written", {}).get("author", "")
+    added = set(after.get("notes", [])) - set(before.get("notes", []))
+    return bool(added) and author != session.id and not session.maintenance
+
+
+def log_use(context: Context, session: Session, level: Level, name: str, use: Literal["read", "notes"]) -> None:
+    """Record that a session read a node whole, or put a case into its notes: what `kg replay` judges recall by."""
+    context.useful_log.write(
+        {
+            "ts": context.now(),
+            "session": session.id,
+            "project": session.project_path,
+            "id": name,
+            "level": level,
+            "use": use,
+        }
+    )
 
 
 def repeat_credits(context: Context, session: Session, graph: Graph, cases: Sequence[str]) -> list[Future[None]]:

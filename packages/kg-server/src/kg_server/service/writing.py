@@ -18,7 +18,7 @@ from kg_server.service.hints import node_hints
 from kg_server.service.outcome import Outcome
 from kg_server.service.reading import locate
 from kg_server.service.sessions import Session, entry
-from kg_server.service.useful import note_credit, repeat_credits
+from kg_server.service.useful import adds_case, log_use, note_credit, repeat_credits
 
 
 def put_node(
@@ -53,6 +53,8 @@ def put_node(
         (session.read if whole else session.saw)(level, stored, version_of(graph.meta, "node", name))
         writes += repeat_credits(context, session, graph, [name])
         hints = [*([dropped] if dropped else []), *node_hints(graph, stored, created=before is None)]
+    if before is not None and adds_case(session, before, stored):
+        log_use(context, session, level, name, "notes")
     context.sessions.active(session)
     return Outcome("\n".join([f"Node '{name}' saved to the {level} graph.", *hints]), writes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import orjson
@@ -20,6 +20,7 @@ class JsonLog:
 
     def __init__(self, path: Path, most: int = 8 << 20) -> None:
         self._path = path
+        self._previous = path.with_name(path.name + ".prev")
         self._most = most
         self._lock = threading.Lock()
 
@@ -32,11 +33,18 @@ class JsonLog:
         except (OSError, TypeError, ValueError) as error:
             log.warning("%s: a decision was not logged: %s", self._path, error)
 
+    def lines(self) -> Iterator[bytes]:
+        """The lines of the file before this one and of this one, oldest first, as they stand."""
+        for path in (self._previous, self._path):
+            if path.is_file():
+                with path.open("rb") as file:
+                    yield from file
+
     def forget(self, names: Collection[str]) -> None:
         """Take out every line that names one of these, in the file and the one before it."""
         quoted = [orjson.dumps(name) for name in names]
         with self._lock:
-            for path in (self._path, self._path.with_name(self._path.name + ".prev")):
+            for path in (self._path, self._previous):
                 if path.is_file():
                     lines = path.read_bytes().splitlines(keepends=True)
                     kept = [line for line in lines if not any(name in line for name in quoted)]
@@ -52,4 +60,4 @@ class JsonLog:
         finally:
             os.close(descriptor)
         if full:
-            os.replace(self._path, self._path.with_name(self._path.name + ".prev"))
+            os.replace(self._path, self._previous)
