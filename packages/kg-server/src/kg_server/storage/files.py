@@ -39,6 +39,10 @@ class Disk:
         """Give a file a second name."""
         os.link(source, target)
 
+    def unlink(self, path: Path) -> None:
+        """Delete a file."""
+        path.unlink(missing_ok=True)
+
 
 DISK = Disk()
 
@@ -89,7 +93,8 @@ def sync_folder(folder: Path, disk: Disk = DISK) -> None:
 
 def _keep(target: Path, previous: Path, disk: Disk) -> None:
     temporary = previous.with_name(previous.name + ".tmp")
-    temporary.unlink(missing_ok=True)
+    if temporary.exists():  # left by a save that stopped half way
+        disk.unlink(temporary)
     try:
         disk.link(target, temporary)
     except OSError as error:

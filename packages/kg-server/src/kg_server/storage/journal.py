@@ -268,4 +268,6 @@ class Journal:
             kept = [keep(line) for line in lines]
             if kept != lines:
                 write_atomic(path, kept, disk=self._disk)
-        path.with_name(path.name + ".tmp").unlink(missing_ok=True)  # a rewrite that stopped half way
+        left = path.with_name(path.name + ".tmp")
+        if left.exists():  # by a rewrite that stopped half way
+            self._disk.unlink(left)

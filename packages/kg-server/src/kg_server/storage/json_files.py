@@ -120,7 +120,7 @@ class JsonFiles:
             self._stamps[key] = _stamp(target)
         for path in target.parent.glob(f"{target.name}.*-*"):
             if any(orjson.dumps(name)[:-1] in path.read_bytes() for name in names):
-                path.unlink()
+                self._disk.unlink(path)
         open_one = self.layout.journal(key)
         self._journal.rewrite(open_one, lambda line: journals.without(line, names)).result()
         for _, path in self.layout.closed_journals(key):  # only now: the open one may just have been closed
@@ -149,7 +149,7 @@ class JsonFiles:
         if not move:
             return self._keep_aside(target, target)
         aside = self._aside(target)
-        target.rename(aside)
+        self._disk.replace(target, aside)
         self._stamps[key] = None
         self._behind.add(key)
         return str(aside)
@@ -182,7 +182,7 @@ class JsonFiles:
             found = path.stat()
             size += found.st_size
             if last <= saved and (size > HISTORY_BYTES or found.st_mtime < oldest):
-                path.unlink()
+                self._disk.unlink(path)
 
     def _project_path(self, key: GraphKey) -> str:
         """The path as the snapshot says or, when it is damaged, the one before it: the slug must stay taken."""
@@ -225,7 +225,7 @@ class JsonFiles:
             ) from error
         if target.exists():
             aside = target.with_name(f"{target.name}.corrupt-{int(self._now())}")
-            target.rename(aside)
+            self._disk.replace(target, aside)
             log.error("%s %s; kept as %s, %s is used instead", target, problem, aside, previous)
         return graph
 
