@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import memory
 from bench import TOOLS, Bench
 from graphs import gist, graph, lay
 from kg_server.graph.compaction import compact, over_budget
@@ -43,6 +44,7 @@ def measure(bench: Bench) -> Iterator[Table]:
     """All tables of this group."""
     yield _compaction(bench)
     yield _opening(bench)
+    yield _held(bench)
     yield _disk(bench)
     yield _writers(bench)
     yield _server_memory(bench)
@@ -102,6 +104,44 @@ def _opening(bench: Bench) -> Table:
     total = sum(table.lines[name].median for name in series)
     table.goal("opening 10,000 nodes and the first write", total, 2.0, "s")
     return table
+
+
+def _held(bench: Bench) -> Table:
+    """What a graph takes in memory: the process's own pages before and after it is loaded."""
+    table = Table("Memory of a settled graph with all its indexes", "MB")
+    if not memory.available():
+        bench.skip("memory of a graph: no /proc here")
+        return table
+    for size in (1_000, LARGE):
+        took = []
+        for _ in range(3):
+            done = subprocess.run(
+                [bench.python, "-c", _LOAD, str(size)],
+                cwd=Path(__file__).parent,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            took.append(float(done.stdout) / 1024)
+        table.add({f"{size:,} nodes": took})
+    return table
+
+
+_LOAD = """
+import gc, json, sys
+from graphs import graph
+from kg_server.storage.snapshot import decode
+def own():
+    rows = open("/proc/self/smaps_rollup").read().splitlines()
+    return sum(int(row.split()[1]) for row in rows if row.startswith("Private_Dirty"))
+decode("project", json.dumps(graph(50)).encode())
+data = json.dumps(graph(int(sys.argv[1]))).encode()
+gc.collect()
+before = own()
+held = decode("project", data)
+gc.collect()
+print(own() - before)
+"""
 
 
 def _disk(bench: Bench) -> Table:
