@@ -64,6 +64,7 @@ def test_a_removed_node_leaves_no_trace() -> None:
     assert index.named("a") == []
 
 
+@pytest.mark.requirement("terms.rarity")
 @pytest.mark.parametrize("size", [2, 20, 2_000])
 def test_rarity_runs_from_one_for_a_single_holder_to_little_for_a_term_in_every_node(size: int) -> None:
     index = index_of(*(node(f"n{number}", "every") for number in range(size)), node("only", "every zebra"))
@@ -89,6 +90,7 @@ def test_a_term_in_every_node_tells_next_to_nothing() -> None:
     assert index.rank([Term("common")], 1)[0].score < 0.01
 
 
+@pytest.mark.requirement("terms.whole")
 def test_whole_terms_match_never_parts_of_them() -> None:
     index = index_of(node("x", "how to start"), *FILLER)
     assert found(index, "art") == []
@@ -96,6 +98,7 @@ def test_whole_terms_match_never_parts_of_them() -> None:
     assert found(index, "starting") == ["x"]
 
 
+@pytest.mark.requirement("terms.weights")
 def test_the_id_counts_more_than_the_gist_and_the_gist_more_than_notes_and_touches() -> None:
     index = index_of(
         node("in-note", "some lesson here", notes=["zebra stands here"]),
@@ -108,6 +111,7 @@ def test_the_id_counts_more_than_the_gist_and_the_gist_more_than_notes_and_touch
     assert set(found(index, "zebra")) == {"zebra", "in-gist", "in-note", "in-touch"}
 
 
+@pytest.mark.requirement("terms.rarity")
 def test_one_rare_term_is_not_outvoted_by_several_common_ones() -> None:
     crowd = [node(f"c{number:02}", "deploy server config value") for number in range(15)]
     index = index_of(node("right", "zebra"), *crowd, *FILLER)
@@ -127,6 +131,7 @@ def test_only_stop_words_in_common_is_no_evidence() -> None:
     assert all(hit.matched == () and hit.rarest == 0.0 for hit in index.rank(query_terms("don't"), 10))
 
 
+@pytest.mark.requirement("terms.any-script")
 @pytest.mark.parametrize(
     ("gist", "query"),
     [
@@ -173,6 +178,7 @@ def test_a_rank_asks_the_postings_of_its_terms_and_of_their_kin_alone() -> None:
     assert set(asked) == {"zebra", "absent"}
 
 
+@pytest.mark.requirement("terms.incremental")
 @pytest.mark.requirement("saving.cost-constant")
 def test_a_write_touches_the_postings_of_its_own_terms_alone() -> None:
     index = index_of(*FILLER)
@@ -184,6 +190,7 @@ def test_a_write_touches_the_postings_of_its_own_terms_alone() -> None:
     assert all(index._postings[term] is kept for term, kept in others.items())
 
 
+@pytest.mark.requirement("terms.forms")
 @pytest.mark.parametrize(
     ("gist", "query"),
     [

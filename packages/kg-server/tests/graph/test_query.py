@@ -13,11 +13,13 @@ def test_a_query_has_its_distinct_terms_in_order() -> None:
     assert [term.weight for term in terms] == [1.0, STOP_WEIGHT, 1.0]
 
 
+@pytest.mark.requirement("terms.bounded")
 def test_a_query_has_a_bounded_number_of_terms() -> None:
     terms = query_terms(" ".join(f"word{number}" for number in range(1_000)), most=24)
     assert [term.text for term in terms] == [f"word{number}" for number in range(24)]
 
 
+@pytest.mark.requirement("terms.secrets")
 def test_secret_shaped_terms_are_in_no_part_of_a_query() -> None:
     key = "a1b2" * 8
     terms = query_terms(f"use {key} here and x.{key}")
@@ -25,6 +27,7 @@ def test_secret_shaped_terms_are_in_no_part_of_a_query() -> None:
     assert "use" in {term.text for term in terms}
 
 
+@pytest.mark.requirement("terms.stop-words")
 @pytest.mark.parametrize("query", ["don't", "what is it that you're doing", "и что это", "wie kann ich das"])
 def test_stop_words_carry_no_evidence(query: str) -> None:
     assert not any(term.evidence for term in query_terms(query))

@@ -16,6 +16,8 @@ def terms(text: str) -> list[str]:
     return [term for token in words(text) for term in token]
 
 
+@pytest.mark.requirement("terms.parts")
+@pytest.mark.requirement("terms.short")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -138,6 +140,7 @@ def test_terms_are_lower_case_and_never_blank(text: str) -> None:
             assert term == term.lower() or not term.isascii()
 
 
+@pytest.mark.requirement("terms.linear")
 @pytest.mark.parametrize(
     "piece",
     [

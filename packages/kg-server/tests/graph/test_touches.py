@@ -124,6 +124,7 @@ def test_upper_and_lower_case_are_told_apart_unless_the_file_system_does_not() -
 # --- that file only
 
 
+@pytest.mark.requirement("file.path-forms")
 @pytest.mark.parametrize(
     "touch",
     [

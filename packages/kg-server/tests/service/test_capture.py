@@ -49,6 +49,7 @@ def counted(world: World) -> dict[str, Any]:
 # --- when it speaks
 
 
+@pytest.mark.requirement("capture.repetition")
 def test_a_file_read_in_a_second_session_is_asked_for(readers: World) -> None:
     text = read_twice(readers, "src/store.py")
     assert "src/store.py" in text
@@ -75,6 +76,7 @@ def test_a_second_session_counts_for_pages_and_searches_too(readers: World) -> N
     assert PAGE in readers.use("fetch", "chat-2", target=PAGE)
 
 
+@pytest.mark.requirement("capture.repetition")
 def test_a_first_time_is_never_nudged_about(readers: World) -> None:
     for number in range(20):
         assert readers.opened(f"{number}.py") == ""
@@ -109,6 +111,7 @@ def test_every_way_to_write_a_path_counts_for_the_same_file(readers: World) -> N
 # --- what covers a target
 
 
+@pytest.mark.requirement("capture.covered")
 @pytest.mark.parametrize(
     "touch", ["src/store.py", "./src/store.py:3-9", "src/store.py (load)", "~/app/src/store.py", "{root}/src/store.py"]
 )
@@ -137,6 +140,7 @@ def test_an_edge_to_the_file_covers_it(readers: World) -> None:
     assert read_twice(readers, "src/store.py") == ""
 
 
+@pytest.mark.requirement("capture.covered")
 @pytest.mark.parametrize("text", ["restore.py", "lib/store.py", "store.pyc", "my-store.py", "the store", "store.py/x"])
 def test_part_of_a_name_does_not_cover_a_file(readers: World, text: str) -> None:
     readers.remember({"other": f"Something on {text} here."}, notes=[text], touches=[text])
@@ -185,6 +189,7 @@ def test_a_recalled_lesson_leaves_nothing_to_nudge_about(readers: World) -> None
 # --- how often
 
 
+@pytest.mark.requirement("capture.limits")
 def test_ten_minutes_lie_between_two_nudges_of_a_session(readers: World) -> None:
     for file in ("a.py", "b.py"):
         readers.opened(file, "chat-1")
@@ -195,6 +200,7 @@ def test_ten_minutes_lie_between_two_nudges_of_a_session(readers: World) -> None
     assert "b.py" in readers.opened("b.py", "chat-2")
 
 
+@pytest.mark.requirement("capture.limits")
 def test_a_session_is_nudged_three_times_at_most(readers: World) -> None:
     said = 0
     for number in range(8):
@@ -204,6 +210,7 @@ def test_a_session_is_nudged_three_times_at_most(readers: World) -> None:
     assert said == NUDGES
 
 
+@pytest.mark.requirement("capture.limits")
 def test_a_target_is_nudged_about_once_a_day(readers: World) -> None:
     readers.reader("chat-3")
     assert read_twice(readers, "a.py")
@@ -236,6 +243,7 @@ def test_one_nudge_a_reply_even_for_several_files(readers: World) -> None:
 # --- silence
 
 
+@pytest.mark.requirement("capture.transient")
 @pytest.mark.parametrize(
     "file",
     [
@@ -327,6 +335,7 @@ def test_a_failed_tool_counts_nothing(readers: World) -> None:
 # --- addresses
 
 
+@pytest.mark.requirement("capture.addresses")
 @pytest.mark.parametrize(
     ("url", "plain"),
     [

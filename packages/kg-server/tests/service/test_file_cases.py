@@ -75,6 +75,7 @@ def bakery() -> Graph:
     return graph
 
 
+@pytest.mark.requirement("file.path-forms")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("path", CASES)
 def test_each_form_of_a_path_gives_exactly_the_lessons_that_name_the_file(bakery: Graph, path: str, form: str) -> None:

@@ -30,12 +30,14 @@ def shop(make_world: Callable[..., World]) -> Callable[..., World]:
 # --- speaking
 
 
+@pytest.mark.requirement("file.unseen")
 def test_a_lesson_that_names_the_file_comes_with_the_tools_result(shop: Callable[..., World]) -> None:
     world = shop()
     assert world.opened("src/store.py") == f"Memory on src/store.py:\n  store-lock: {GIST}"
     assert world.reason() == "file_injected"
 
 
+@pytest.mark.requirement("file.unseen")
 def test_an_archived_lesson_stays_archived(shop: Callable[..., World]) -> None:
     world = shop()
     assert "store-lock" in world.opened("src/store.py")
@@ -111,6 +113,7 @@ def test_a_touch_through_a_link_of_the_project_is_found(shop: Callable[..., Worl
 # --- at most, and best first
 
 
+@pytest.mark.requirement("file.throttle")
 def test_at_most_three_lessons_come_and_the_next_ones_the_next_time(world: World) -> None:
     world.reader()
     world.remember({f"lesson-{n}": f"Lesson {n}." for n in range(5)}, touches=["src/store.py"])
@@ -133,6 +136,7 @@ def test_a_lesson_that_proved_useful_comes_first_then_one_about_few_files_then_t
     assert [line.partition(":")[0].strip() for line in lines] == ["useful-lesson", "new-lesson", "old-lesson"]
 
 
+@pytest.mark.requirement("file.throttle")
 def test_what_is_told_stays_within_its_characters(world: World) -> None:
     world.reader()
     world.remember({f"long-{n}": "x" * 700 for n in range(3)}, touches=["src/store.py"])
@@ -170,6 +174,7 @@ def test_what_has_no_room_at_all_is_silence(make_world: Callable[..., World]) ->
     assert not world.bound().has_seen("project", world.node("store-lock"))
 
 
+@pytest.mark.requirement("file.throttle")
 def test_three_times_in_ten_minutes_is_enough(world: World) -> None:
     world.reader()
     for number in range(6):

@@ -276,6 +276,7 @@ def told(command: str, folder: str = HOME) -> list[str]:
     return written
 
 
+@pytest.mark.requirement("file.shell-reads")
 @pytest.mark.parametrize("command", READS)
 def test_a_command_that_shows_files_reads_them(command: str) -> None:
     assert " ".join(told(command)) == READS[command]
