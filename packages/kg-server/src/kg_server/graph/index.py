@@ -89,9 +89,10 @@ class SearchIndex:
         postings = self._postings.get(term)
         return 0 if postings is None else len(postings)
 
-    def named(self, term: str) -> list[str]:
-        """Nodes that have the term in their id."""
-        return sorted(self._named.get(term, ()))
+    def named(self, term: str, most: int = 100) -> list[str]:
+        """Nodes that have the term in their id, by id; none where they are more than `most`."""
+        found = self._named.get(term, ())
+        return sorted(found) if len(found) <= most else []
 
     def holding(self, terms: Iterable[str]) -> list[str]:
         """Nodes that hold every one of the terms; none where there are no terms."""

@@ -15,6 +15,8 @@ DUPLICATE_RATIO = 0.5
 DUPLICATE_NODES = 10
 HUB_TERM_LETTERS = 5
 HUB_HOLDERS = 6
+HUB_NAMED = 8
+"""A word that more ids have is nobody's own."""
 HUB_SHARE_MIN, HUB_SHARE_MAX = 0.08, 0.25
 
 
@@ -71,7 +73,7 @@ def hub_hint(graph: Graph, node: Node, terms: Sequence[Term]) -> str:
     for term in terms:
         if not term.evidence or len(term.text) < HUB_TERM_LETTERS or not low <= graph.index.holders(term.text) <= high:
             continue
-        for hub in graph.index.named(term.text):
+        for hub in graph.index.named(term.text, HUB_NAMED):
             if hub != node["id"] and hub not in linked and not names.has_date(hub):
                 return f"It mentions '{hub}', a node of its own: link the two with kg_put_edge if they belong together."
     return ""
