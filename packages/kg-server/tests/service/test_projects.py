@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from kg_server.graph.errors import InvalidEntry
-from kg_server.service.projects import Project, Projects
+from kg_server.service.projects import Project, Projects, is_same_folder, plain_name
 from kg_server.storage.json_files import JsonFiles
 from kg_server.storage.layout import GraphKey, Layout
 from kg_world import World
@@ -166,6 +167,34 @@ def test_every_way_to_write_a_folder_is_one_project(world: World, of: Of, form: 
     assert of(form.format(world.project, world.home)) == of(world.project)
 
 
+@pytest.mark.requirement("files.one-path-many-forms")
+@pytest.mark.skipif(os.name != "nt", reason="forms that only Windows has")
+@pytest.mark.parametrize("form", [str.lower, str.upper, lambda path: path.replace("\\", "/"), lambda path: path + "\\"])
+def test_every_way_to_write_a_folder_on_windows_is_one_project(
+    world: World, of: Of, form: Callable[[str], str]
+) -> None:
+    assert of(form(str(world.project))) == of(world.project)
+
+
+def test_two_spellings_are_one_folder_only_where_the_file_system_says_so(tmp_path: Path) -> None:
+    (tmp_path / "Shop").mkdir()
+    (tmp_path / "SHOP").mkdir()
+    (tmp_path / "shop").symlink_to(tmp_path / "Shop")  # as a file system without case answers
+    shop = str(tmp_path / "Shop")
+    assert is_same_folder(shop, str(tmp_path / "shop"))
+    assert not is_same_folder(shop, str(tmp_path / "SHOP"))
+    assert not is_same_folder(shop, str(tmp_path / "sHOP"))
+    assert not is_same_folder(shop, str(tmp_path / "other"))
+
+
+def test_a_graph_that_says_of_no_folder_is_found_by_the_folders_own_name(world: World) -> None:
+    (world.home / "my app").mkdir()
+    folder = world.layout.projects / "my app"
+    folder.mkdir(parents=True)
+    (folder / "graph.json").write_text('{"nodes": {"old": {"id": "old", "gist": "Kept."}}}', encoding="utf-8")
+    assert slug(world.context.projects.of(str(world.home / "my app"))) == "my app"
+
+
 def test_a_symlinked_home_is_still_home(world: World, tmp_path: Path) -> None:
     link = tmp_path / "home-link"
     link.symlink_to(world.home)
@@ -200,7 +229,7 @@ def test_a_file_is_no_folder(world: World, of: Of) -> None:
 
 
 @pytest.mark.requirement("files.slug-plain")
-@pytest.mark.parametrize("name", ["bad name!", "..x", "漢字", "été", "-", "a" * 200, "$(rm -rf)", "a\nb"])
+@pytest.mark.parametrize("name", ["bad name!", "..x", "漢字", "été", "हिन्दी", "-", "a" * 200, "$(rm -rf)", "a\nb"])
 def test_a_slug_is_one_plain_path_component(world: World, of: Of, name: str) -> None:
     folder = world.home / "odd" / name
     folder.mkdir(parents=True)
@@ -210,6 +239,11 @@ def test_a_slug_is_one_plain_path_component(world: World, of: Of, name: str) -> 
     assert not set("/\\ \n$()!") & set(made)
     assert not made.startswith((".", "-"))
     assert world.layout.snapshot(GraphKey("project", made)).is_relative_to(world.layout.projects)
+
+
+@pytest.mark.parametrize("name", ["app", "my_app-2.0", "漢字", "हिन्दी", "ภาษาไทย", "e\u0301te\u0301"])
+def test_a_plain_name_of_any_script_is_its_own_slug(name: str) -> None:
+    assert plain_name(name) == name
 
 
 def test_names_that_make_the_same_slug_are_still_two_projects(world: World, of: Of) -> None:

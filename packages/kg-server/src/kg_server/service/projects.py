@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kg_server.graph.errors import InvalidEntry
+from kg_server.graph.letters import is_mark
 from kg_server.graph.names import shown
 from kg_server.storage.engine import Storage
 from kg_server.storage.layout import GraphKey
 
-_NOT_PLAIN = re.compile(r"[^\w.-]+")
 SLUG_CHARACTERS = 60
 """Leaves room for the hash of a second project of that name within the 255 bytes that a file name may have."""
 PATH_CHARACTERS = 300
@@ -57,10 +57,8 @@ class Projects:
     def _own_graph(self, folder: Path) -> Path | None:
         """The nearest folder up to the work tree's root that has a graph of its own already."""
         top = project_root(folder)
-        with self._lock:
-            known = set(self._index().values())
         for candidate in (folder, *folder.parents):
-            if str(candidate) in known:
+            if self._known_slug(candidate) is not None:
                 return candidate
             if candidate == top:
                 return None
@@ -73,15 +71,15 @@ class Projects:
 
     def _known_slug(self, root: Path) -> str | None:
         with self._lock:
-            return next((slug for slug, path in self._index().items() if path == str(root)), None)
+            return next((slug for slug, path in self._index().items() if is_same_folder(path, str(root))), None)
 
     def _slug(self, root: Path) -> str:
         known = self._known_slug(root)
         if known is not None:
             return known
-        name = _NOT_PLAIN.sub("-", root.name).strip(".-")[:SLUG_CHARACTERS] or "project"
         with self._lock:
             taken = self._index()
+            name = root.name if taken.get(root.name) == "" else plain_name(root.name)
             if any(_clashes(name, slug, path) for slug, path in taken.items()):
                 name = f"{name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
             taken[name] = str(root)
@@ -101,6 +99,22 @@ def _clashes(name: str, slug: str, path: str) -> bool:
     damaged, or it is an old one) is found by its name: better its error, or its content, than a second, empty graph.
     """
     return name.casefold() == slug.casefold() and (path != "" or name != slug)
+
+
+def plain_name(name: str) -> str:
+    """A folder's name as one plain path component: letters, digits and their marks, `_`, `.` and `-`."""
+    kept = "".join(one if one.isalnum() or one in "_.-" or is_mark(one) else "\0" for one in name)
+    return re.sub("\0+", "-", kept).strip(".-")[:SLUG_CHARACTERS] or "project"
+
+
+def is_same_folder(one: str, other: str) -> bool:
+    """Whether two resolved paths are one folder; on some file systems upper and lower case are the same."""
+    try:
+        return one == other or (
+            len(one) == len(other) and one.casefold() == other.casefold() and os.path.samefile(one, other)
+        )
+    except OSError:
+        return False
 
 
 def checked_folder(cwd: str, field: str = "cwd") -> Path:
