@@ -129,3 +129,31 @@ def test_every_endorsement_and_refusal_is_logged(world: World) -> None:
     lines = [json.loads(line) for line in world.layout.useful_log.read_text(encoding="utf-8").splitlines()]
     assert [(line["id"], line.get("refused", "")) for line in lines] == [("lesson", ""), ("ghost", "not found")]
     assert {line["session"] for line in lines} == {session.id}
+
+
+def uses(world: World) -> list[tuple[str, str]]:
+    """The lines of the log that tell of a use other than an endorsement."""
+    lines = world.layout.useful_log.read_text(encoding="utf-8").splitlines() if world.layout.useful_log.exists() else []
+    return [(line["use"], line["id"]) for line in map(json.loads, lines) if "use" in line]
+
+
+def test_a_lesson_read_whole_and_a_case_in_anothers_notes_are_uses(world: World) -> None:
+    author, other = world.open(), world.open()
+    world.put(author, "lesson", "A lesson.", ["first case"])
+    world.read(other, "lesson", "ghost")
+    world.put(other, "lesson", "A better lesson.", ["first case"])
+    assert uses(world) == [("read", "lesson")]
+    world.put(author, "habit", "A habit.", ["first case"])
+    world.put(author, "habit", "A habit.", ["first case", "second case"])
+    world.read(other, "habit")
+    world.put(other, "habit", "A habit.", ["first case", "second case", "third case"])
+    assert uses(world) == [("read", "lesson"), ("read", "habit"), ("notes", "habit")]
+
+
+def test_what_a_maintenance_session_reads_and_writes_is_no_use(world: World) -> None:
+    world.remember({"lesson": "A lesson."})
+    session = world.open()
+    session.maintenance = True
+    world.read(session, "lesson")
+    world.put(session, "lesson", "A lesson.", ["a case"])
+    assert uses(world) == []

@@ -38,6 +38,15 @@ def test_a_full_log_becomes_the_previous_one_and_two_are_all_there_ever_is(tmp_p
     assert path.with_name("recall.jsonl.prev").stat().st_size <= 100 + len('{"number":59}\n')
 
 
+def test_the_lines_are_read_from_the_file_before_and_this_one(tmp_path: Path) -> None:
+    log = JsonLog(tmp_path / "recall.jsonl", most=25)
+    assert list(log.lines()) == []
+    for number in (1, 2, 3):
+        log.write({"number": number})
+    assert [json.loads(line)["number"] for line in log.lines()] == [1, 2, 3]
+    assert (tmp_path / "recall.jsonl.prev").exists()
+
+
 @pytest.mark.parametrize("entry", [{"text": "\ud83d"}, {1: "x"}, {"n": 2**70}])
 def test_an_entry_that_cannot_be_written_is_left_out_with_a_log_line(
     tmp_path: Path, entry: dict[str, object], caplog: pytest.LogCaptureFixture

@@ -26,6 +26,7 @@ COMMANDS = {
     "retire": ("memory_commands", "Take a node out of sight, with a reason."),
     "restore": ("memory_commands", "Bring a retired or archived node back."),
     "purge": ("memory_commands", "Remove a node and its text for good."),
+    "replay": ("replay", "Compare parameters of recall on recorded prompts."),
     "demo": ("demo", "Watch a memory at work, on a scratch folder."),
 }
 """Command → the module below kg_server.cli that has it, and its line in the help."""
