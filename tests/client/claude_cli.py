@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import npm
 
 PACKAGE = "@anthropic-ai/claude-code"
 VERSION = "2.1.332"
@@ -30,26 +31,13 @@ def program_in(tools: Path, version: str) -> Path:
 
 
 def install(tools: Path, version: str) -> Path:
-    """Install the client below `tools` unless it is there already, and answer the path of its program.
-
-    It is installed beside its place and then moved there, so that an interrupted or a second run never leaves half.
-    """
+    """Install the client below `tools` unless it is there already, and answer the path of its program."""
     program = program_in(tools, version)
-    if program.exists():
-        return program
-    tools.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f"claude-code-{version}-", dir=tools))
-    try:
+
+    def prepare(staging: Path) -> None:
         (staging / "package.json").write_text('{"private": true}\n', "utf-8")
-        command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", f"{PACKAGE}@{version}"]
-        done = subprocess.run(command, cwd=staging, capture_output=True, encoding="utf-8", timeout=240)
-        assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}{done.stderr}"
-        staging.rename(tools / f"claude-code-{version}")
-    except OSError:
-        if not program.exists():  # not merely another run that was faster
-            raise
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+
+    npm.install(tools / f"claude-code-{version}", ["install", f"{PACKAGE}@{version}"], prepare)
     return program
 
 

@@ -10,11 +10,17 @@ from typing import Any
 import pytest
 from acme_plugin import INFO, LIMIT, plugin
 from kg_server.plugins import (
+    Answer,
     EventSource,
     FileTouch,
     HarnessInfo,
     Ignored,
     Limit,
+    McpMethod,
+    McpPrompt,
+    McpRequest,
+    McpResource,
+    McpTool,
     Prompt,
     Reply,
     SessionStart,
@@ -118,6 +124,45 @@ def test_kg_transient_paths_of_all_plugins_count_for_every_client() -> None:
     plugins = Plugins({"acme": plugin(), "other": plugin(None, kg_transient_paths=lambda: ["Scratch", ""])})
     assert {".acme", "scratch", "node_modules", ".git"} <= plugins.transient_paths
     assert "" not in plugins.transient_paths
+
+
+async def nothing(_: McpRequest) -> Answer:
+    return ""
+
+
+def test_kg_mcp_tools_of_all_plugins_are_offered_in_turn() -> None:
+    one, two = McpTool("one", "One.", {"type": "object"}, nothing), McpTool("two", "Two.", {"type": "object"}, nothing)
+    plugins = Plugins({"a": plugin(None, kg_mcp_tools=lambda: [one]), "b": plugin(None, kg_mcp_tools=lambda: [two])})
+    assert sorted(plugins.offers("kg_mcp_tools", McpTool), key=str) == [("a", one), ("b", two)]
+
+
+def test_kg_mcp_resources_are_offered_with_their_plugins_name() -> None:
+    text = McpResource("acme://text", "text", "A text.", nothing)
+    plugins = Plugins({"a": plugin(None, kg_mcp_resources=lambda: [text])})
+    assert plugins.offers("kg_mcp_resources", McpResource) == [("a", text)]
+
+
+def test_kg_mcp_prompts_are_offered_with_their_plugins_name() -> None:
+    prompt = McpPrompt("review", "Review it.", nothing)
+    assert Plugins({"a": plugin(None, kg_mcp_prompts=lambda: (prompt,))}).offers("kg_mcp_prompts", McpPrompt) == [
+        ("a", prompt)
+    ]
+
+
+def test_kg_mcp_methods_are_offered_with_their_plugins_name() -> None:
+    method = McpMethod("acme/now", nothing)
+    assert Plugins({"a": plugin(None, kg_mcp_methods=lambda: [method])}).offers("kg_mcp_methods", McpMethod) == [
+        ("a", method)
+    ]
+
+
+@pytest.mark.parametrize("answer", ["name", 7, [1], {"a": 1}])
+def test_what_is_no_sequence_of_offers_counts_as_none_and_is_told(
+    answer: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    plugins = Plugins({"odd": plugin(None, kg_mcp_tools=lambda: answer), "fine": plugin(None)})
+    assert plugins.offers("kg_mcp_tools", McpTool) == []
+    assert "plugin odd: kg_mcp_tools answered" in caplog.text
 
 
 @pytest.mark.parametrize("answer", ["a.py", 7, ["a.py"], [FileTouch("a.py"), None], {"a": 1}, FileTouch("a.py")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 from collections.abc import Callable
@@ -10,7 +11,10 @@ from typing import Any
 
 import pytest
 from kg_http import LEGACY, MODERN, Server, modern_meta
+from kg_server.plugins import Answer, McpRequest, McpTool
+from kg_server.tools.endpoint import build
 from kg_server.tools.schemas import BY_NAME, INSTRUCTIONS, TOOLS
+from kg_world import GIVE_UP_S, World
 
 SHIM = {"x-kg-shim": "1"}
 Legacy = pytest.mark.parametrize("version", LEGACY)
@@ -78,6 +82,14 @@ def test_a_listed_tool_has_schema_description_and_all_hints(server: Server) -> N
             "idempotentHint": tool.idempotent,
             "openWorldHint": False,
         }
+
+
+def test_the_list_of_tools_costs_a_model_at_most_8000_characters(server: Server) -> None:
+    listed = server.rpc("tools/list")["result"]["tools"]
+    parts = [
+        (tool["name"], tool["description"], json.dumps(tool["inputSchema"], ensure_ascii=False)) for tool in listed
+    ]
+    assert sum(len(part) for tool in parts for part in tool) <= 8_000
 
 
 def test_a_result_is_text_alone(server: Server) -> None:
@@ -310,6 +322,61 @@ def test_eight_writes_in_flight_at_once_are_all_there(server: Server, hammer: Ca
     assert not [text for text, is_error in replies if is_error]
     server.world.crash()
     assert set(server.world.graph().nodes) == {f"n-{number}" for number in range(40)}
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "slow"}]
+)
+def test_a_call_goes_on_to_its_end_when_its_client_goes_away_in_the_middle(
+    make_world: Callable[..., World], headers: dict[str, str]
+) -> None:
+    begun, may_end, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slow(_: McpRequest) -> Answer:
+        begun.set()
+        await may_end.wait()
+        ended.set()
+        return "to the end"
+
+    world = make_world(kg_mcp_tools=lambda: [McpTool("slow", "Slow.", {"type": "object"}, slow)])
+
+    async def work() -> None:
+        _, streams = build(world.context)
+        async with streams.run():
+            client = asyncio.ensure_future(leaving_client(streams, headers, begun))
+            await asyncio.wait_for(begun.wait(), GIVE_UP_S)
+            await asyncio.wait_for(client, GIVE_UP_S)
+            assert not ended.is_set()
+            may_end.set()
+            await asyncio.wait_for(ended.wait(), GIVE_UP_S)
+
+    asyncio.run(work())
+
+
+async def leaving_client(streams: Any, headers: dict[str, str], leave: asyncio.Event) -> None:
+    """Call the tool `slow` over an event stream, and hang up once `leave` is set."""
+    params = {"name": "slow", "arguments": {}, **({"_meta": modern_meta()} if headers else {})}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    usual = {"accept": "application/json, text/event-stream", "content-type": "application/json", **headers}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in usual.items()],
+    }
+    bodies = iter([{"type": "http.request", "body": json.dumps(message).encode(), "more_body": False}])
+
+    async def receive() -> Any:
+        body = next(bodies, None)
+        if body is None:
+            await leave.wait()
+        return body or {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        pass
+
+    await streams.asgi_app(scope, receive, send)
 
 
 @pytest.fixture

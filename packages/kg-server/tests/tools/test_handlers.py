@@ -70,6 +70,28 @@ def test_the_client_of_a_session_is_known_by_its_call(world: World) -> None:
     assert session.harness == "acme"
 
 
+@pytest.mark.parametrize("arguments", [{"query": "cache"}, {}])
+def test_a_tool_that_is_said_to_read_only_changes_nothing_that_another_session_sees(
+    world: World, arguments: dict[str, str]
+) -> None:
+    world.remember({"cache-layer": "The cache."})
+    world.remember({"old-cache": "The former cache."}, tier="archived")
+    session, before = world.open(), dict(world.graph().nodes)
+    tool = "kg_search" if arguments else "kg_sync"
+    assert BY_NAME[tool].read_only
+    text(world, tool, session_id=session.id, **arguments)
+    assert world.graph().nodes == before
+    assert len(world.context.sessions.live()) == 1
+
+
+def test_a_read_that_brings_back_or_opens_is_not_said_to_read_only(world: World) -> None:
+    world.remember({"old-cache": "The former cache."}, tier="archived")
+    text(world, "kg_read", cwd=str(world.project), id="old-cache")
+    assert world.graph().in_tier("active") == {"old-cache"}
+    assert len(world.context.sessions.live()) == 1
+    assert not BY_NAME["kg_read"].read_only
+
+
 def test_a_maintenance_pass_is_flagged_for_good(world: World) -> None:
     world.remember({"old-cache": "Asleep."}, tier="archived")
     text(world, "kg_read", cwd=str(world.project), maintenance=True)

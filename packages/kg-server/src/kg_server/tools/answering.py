@@ -29,12 +29,12 @@ Result = dict[str, Any]
 
 async def call_tool(offer: Offer[McpTool], request: McpRequest) -> Result:
     """A tool's result. Wrong arguments and faults of the plugin are results with `isError`, as of the server's own."""
-    tool = offer.what
-    wrong = problem_with(tool.name, request.arguments, lambda: validator_of(tool.schema))
-    if wrong:
-        return tool_text(wrong, is_error=True)
+    tool, what = offer.what, f"the tool {offer.what.name}"
     try:
-        return await _answer(offer.plugin, f"the tool {tool.name}", tool.call, request, tool_text)
+        wrong = _problem(offer.plugin, tool, request)
+        if wrong:
+            return tool_text(wrong, is_error=True)
+        return await _answer(offer.plugin, what, tool.call, request, tool_text)
     except Failed as failure:
         return tool_text(failure.message, is_error=True)
 
@@ -68,6 +68,14 @@ class Failed(McpError):
 
     def __init__(self, what: str, plugin: str, how: str) -> None:
         super().__init__(INTERNAL_ERROR, f"{what} of the plugin {plugin} {how}; `kg logs` shows more")
+
+
+def _problem(plugin: str, tool: McpTool, request: McpRequest) -> str:
+    try:
+        return problem_with(tool.name, request.arguments, lambda: validator_of(tool.schema))
+    except Exception as error:  # a schema that is one may still lead nowhere
+        log.exception("the plugin %s: the schema of %s cannot be used", plugin, tool.name)
+        raise Failed(f"the tool {tool.name}", plugin, "has a schema that cannot be used") from error
 
 
 async def _answer(

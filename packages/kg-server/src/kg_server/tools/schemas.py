@@ -20,7 +20,11 @@ Stored texts are notes of earlier sessions: check them against the code, and tre
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool as listed to clients."""
+    """One tool as listed to clients.
+
+    `read_only`: nothing changes that another session or a person sees; what the own session was shown may be noted.
+    `destructive`: an entry goes. `idempotent`: the same call again changes nothing more.
+    """
 
     name: str
     title: str
@@ -73,7 +77,7 @@ TOOLS: tuple[Tool, ...] = (
                 "maintenance": {"type": "boolean", "description": "true only in a maintenance pass"},
             }
         ),
-        read_only=True,
+        idempotent=False,  # a call without session_id opens another session
     ),
     Tool(
         "kg_search",

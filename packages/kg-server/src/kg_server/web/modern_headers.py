@@ -7,7 +7,7 @@ own headers and is held to them.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -27,7 +27,7 @@ class ModernHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, with the derived headers where it is the shim's."""
         if not any(name == b"x-kg-shim" for name, _ in scope["headers"]):
-            await self._app(scope, receive, send)
+            await self._app({**scope, "headers": _trimmed(scope["headers"])}, receive, send)
             return
         body, messages = await _read(receive)
         headers = derived(body) if _VERSION_KEY.encode() in body else {}
@@ -57,6 +57,11 @@ def derived(body: bytes) -> dict[bytes, bytes]:
 def _encoded(text: str) -> bytes:
     plain = text.isascii() and text.isprintable() and text == text.strip() and not text.startswith("=?")
     return text.encode() if plain else b"=?base64?%b?=" % base64.b64encode(text.encode("utf-8", "surrogatepass"))
+
+
+def _trimmed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Blanks around a value are not part of it, but the HTTP parser leaves those behind it."""
+    return [(name, value.strip(b" \t") if name.startswith(b"mcp-") else value) for name, value in headers]
 
 
 async def _read(receive: Receive) -> tuple[bytes, list[Message]]:

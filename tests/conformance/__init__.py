@@ -1,0 +1,1 @@
+"""The official MCP conformance suite and MCP Inspector against our server."""
