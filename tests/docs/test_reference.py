@@ -80,7 +80,7 @@ def test_every_variable_that_the_shim_and_the_poster_read_is_documented() -> Non
 
 @pytest.mark.parametrize("shown", pages(), ids=str)
 def test_a_page_names_only_variables_that_something_reads(shown: Page) -> None:
-    sources = [*(ROOT / "packages").glob("*/src"), ROOT / "tests" / "client", ROOT / "Makefile"]
+    sources = [*(ROOT / "packages").glob("*/src"), ROOT / "tests" / "client", ROOT / "benchmarks", ROOT / "Makefile"]
     paths = [path for source in sources for path in (source.rglob("*.py") if source.is_dir() else [source])]
     known = {name for path in paths for name in IN_CODE.findall(path.read_text("utf-8"))}
     assert set(IN_CODE.findall(shown.text)) - known == set()
