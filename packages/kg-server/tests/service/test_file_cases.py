@@ -1,6 +1,6 @@
 """Recall at the file on whole memories: each form of a path gives the lessons that name that file, and no others.
 
-A sample of our own lies below. A folder that KG_RECALL_BENCH names (graphs.jsonl and filecases.jsonl) is used as well.
+A sample of our own lies below. The data in a folder that KG_RECALL_BENCH names, or in `dev` below it, is used as well.
 """
 
 from __future__ import annotations
