@@ -10,7 +10,7 @@ import pytest
 from kg_server.graph import names
 from kg_server.graph.entries import checked_gist, checked_notes, checked_touches
 from kg_server.graph.errors import WriteRefused
-from kg_server.graph.secrets import secret_kind
+from kg_server.graph.secrets import secret_kind, without_secrets
 
 ALNUM = string.ascii_letters + string.digits
 
@@ -149,3 +149,19 @@ def test_a_long_text_that_only_looks_like_the_beginning_of_one_is_no_trouble(pie
 
 def test_a_password_that_only_begins_like_a_stand_in_is_one() -> None:
     assert secret_kind("postgres://app:" + "$" + some(9) + "@db/app") == "a password in a URL"
+
+
+@pytest.mark.parametrize(("kind", "number"), EVERY)
+def test_a_text_without_its_secrets_holds_all_but_them(kind: str, number: int) -> None:
+    secret = sample(kind, number)
+    left = without_secrets(f"before {secret} after {secret}")
+    assert left.startswith("before ")
+    assert some(64)[:12] not in left
+    assert secret not in left
+    assert secret_kind(left) == ""
+    assert without_secrets("nothing of the kind") == "nothing of the kind"
+
+
+def test_a_private_key_goes_with_its_body_and_the_text_behind_it_stays() -> None:
+    key = "-----BEGIN PRIVATE " + "KEY-----\nMIIEabc\nxyz\n-----END " + "PRIVATE KEY-----"
+    assert without_secrets(f"see {key} and more").split() == ["see", "PRIVATE", "KEY-----", "and", "more"]

@@ -9,6 +9,7 @@ from kg_server.graph.errors import UnknownEntry, WriteRefused
 from kg_server.service.curation import lock, purge, restore, retire
 from kg_server.service.outcome import Outcome
 from kg_server.service.renaming import rename_node
+from kg_server.storage.layout import USER, GraphKey
 from kg_world import World, done
 
 WORD = "xylophone"
@@ -139,3 +140,25 @@ def test_writes_go_on_after_a_purge(world: World) -> None:
     world.put(session, "next", "Goes on.")
     world.crash()
     assert set(world.graph().nodes) == {"next"}
+
+
+def test_a_purged_user_node_leaves_no_trace_in_the_projects_that_linked_to_it(world: World) -> None:
+    other = world.home / "other"
+    other.mkdir()
+    session = world.open()
+    world.put(session, "leaked-name", f"A {WORD} gist.", level="user")
+    world.put(session, "innocent", "Stays.")
+    world.link(session, "innocent", "leaked-name", notes=[f"a {WORD} edge"])
+    elsewhere = world.open(other)
+    world.put(elsewhere, "leaked-name", "Their own node of that id.")
+    world.put(elsewhere, "twin", "Linked to it.")
+    world.link(elsewhere, "twin", "leaked-name")
+    world.restart()
+    done(purge(world.context, USER, "leaked-name", "user"))
+    world.restart()
+    assert world.graph().edges == {}
+    own = [path for path in world.layout.root.rglob("*") if path.is_file() and "other" not in path.parts]
+    assert [path.name for path in own if b"leaked-name" in path.read_bytes() and path.name != "sessions.json"] == []
+    assert [path.name for path in own if WORD.encode() in path.read_bytes()] == []
+    theirs = world.context.memory.graph(GraphKey("project", "other"))
+    assert list(theirs.edges) == ["twin->leaked-name:needs"]

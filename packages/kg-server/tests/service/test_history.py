@@ -126,6 +126,18 @@ def test_a_deleted_node_comes_back_with_its_edges_in_all_graphs(world: World) ->
     assert list(world.graph().edges) == ["lesson->habit:follows"]
 
 
+def test_a_deleted_user_node_comes_back_with_edges_of_a_project_that_was_not_loaded(world: World) -> None:
+    session = world.open()
+    world.put(session, "habit", "A habit.", level="user")
+    world.put(session, "lesson", "A lesson.")
+    world.link(session, "lesson", "habit")
+    world.restart()
+    world.delete(world.open_user_only(), "habit")
+    assert world.graph().edges == {}
+    done(undo(world.context, USER, None, "user"))
+    assert list(world.graph().edges) == ["lesson->habit:needs"]
+
+
 def test_a_rename_is_taken_back_in_all_graphs(world: World) -> None:
     world.remember({"habit": "A habit."}, level="user")
     world.remember({"lesson": "A lesson."})

@@ -7,9 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kg_server.service.history import undo
 from kg_server.service.upkeep import DAY_S, Upkeep, expired
 from kg_server.storage.git import GitCommits
-from kg_world import World
+from kg_server.storage.layout import USER
+from kg_world import World, done
 
 
 def upkeep(world: World, grace_days: float = 365, commit_interval_s: float = 900) -> Upkeep:
@@ -145,3 +147,15 @@ def test_a_folder_that_is_no_repository_is_left_alone(world: World) -> None:
 @pytest.mark.requirement("saving.purge")
 def test_a_repository_is_named_to_who_purges_a_text(world: World, repository: Path) -> None:
     assert "git repository still holds" in upkeep(world).git_holds()
+
+
+def test_the_edges_of_projects_go_with_a_user_node_that_expires(world: World) -> None:
+    world.remember({"gone": "An orphan."}, level="user", tier="orphaned")
+    world.remember({"stays": "Active."})
+    world.remember_edges(("stays", "follows", "gone"), ("stays", "is-in", "src/x.py"))
+    jobs = upkeep(world, grace_days=1)
+    world.clock.passes(DAY_S + 3_600)
+    jobs.expire()
+    assert list(world.graph().edges) == ["stays->src/x.py:is-in"]
+    done(undo(world.context, USER, None, "user"))
+    assert "stays->gone:follows" in world.graph().edges

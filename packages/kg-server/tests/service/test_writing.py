@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from kg_server.graph.errors import InvalidEntry, UnknownEntry, WriteRefused
 from kg_server.graph.model import Level
+from kg_server.service.curation import retire
 from kg_server.service.searching import search_memory
 from kg_server.service.sessions import Session
 from kg_server.service.writing import put_node
-from kg_world import World, wait
+from kg_world import World, done, wait
 
 LEVELS: tuple[Level, ...] = ("user", "project")
 
@@ -424,6 +425,7 @@ def test_an_edge_whose_node_never_came_is_dropped_at_the_next_load(world: World)
     world.link(session, "cache-layer", "habit")
     world.restart()
     assert {edge["to"] for edge in world.graph().edges.values()} == {"src/app.py", "habit"}
+    assert [name for name in world.graph().meta["versions"] if "never-came" in name] == []
 
 
 @pytest.mark.parametrize("path", ["src/app.py", "./README.md", "~/notes.md", "/etc/hosts", "docs/ein Ort/ä.md"])
@@ -534,3 +536,14 @@ def test_an_id_is_deleted_however_its_letters_are_composed(world: World) -> None
     world.unlink(session, "cafe\u0301", "src/x.py")
     world.delete(session, "cafe\u0301")
     assert world.graph().nodes == world.graph().edges == {}
+
+
+@pytest.mark.requirement("tiers.retired-hidden")
+def test_a_retired_node_is_not_written_where_nobody_would_see_it(world: World) -> None:
+    session = world.open()
+    world.put(session, "lesson", "A lesson.")
+    done(retire(world.context, world.key, "lesson", "it was wrong", "user"))
+    for gist in ("A lesson.", "A better lesson."):
+        with pytest.raises(WriteRefused, match=r"it was wrong.*`kg restore lesson --project"):
+            world.put(session, "lesson", gist)
+    assert world.node("lesson")["gist"] == "A lesson."

@@ -150,3 +150,12 @@ def test_a_graph_that_cannot_be_read_is_named_with_both_files(server: Server, tm
         (folder / name).write_bytes(b"{")
     status, text = post(server, "lock", id="a", level="project", project=str(world.project))
     assert (status, "graph.json" in text, "graph.prev" in text) == (409, True, True)
+
+
+def test_an_id_may_come_composed_or_not(lessons: Server) -> None:
+    world = lessons.world
+    world.put(world.open(), "na\u00efve", "An id with an accent.", level="user")
+    assert post(lessons, "lock", id="nai\u0308ve")[0] == 200
+    assert world.node("na\u00efve", "user")["locked"]
+    steps = lessons.request("GET", "/api/history", params={"level": "user", "id": "nai\u0308ve"}).json()
+    assert len(steps) == 2

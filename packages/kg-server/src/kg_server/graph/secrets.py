@@ -30,8 +30,10 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("a signed token (JWT)", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     ("a password in a URL", rf"\b[A-Za-z][A-Za-z0-9+.-]{{1,30}}://[^\s/@:]{{0,100}}:(?!{_STAND_IN}@)[^\s/@]{{3,200}}@"),
 )
+_KEY_BODY = r"(?s:.*?(?:-----END |\Z))"
 _ANY = re.compile("|".join(f"(?P<k{number}>{shape})" for number, (_, shape) in enumerate(_SHAPES)))
 
+_ANY_WHOLE = re.compile("|".join(shape + (_KEY_BODY if "PRIVATE KEY" in shape else "") for _, shape in _SHAPES))
 
 _MARKS = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "AIza"),
@@ -48,6 +50,11 @@ def secret_kind(text: str) -> str:
     if found is None or found.lastgroup is None:
         return ""
     return _SHAPES[int(found.lastgroup[1:])][0]
+
+
+def without_secrets(text: str) -> str:
+    """The text with a blank in the place of each credential that is recognised; a private key goes with its body."""
+    return _ANY_WHOLE.sub(" ", text) if secret_kind(text) else text
 
 
 def refuse_secret(text: str, field: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import cast
 
 from kg_server.graph.errors import UnknownEntry, WriteRefused
-from kg_server.graph.model import Change, Node, key_of, with_tier
+from kg_server.graph.model import Change, Node, with_tier
 from kg_server.graph.names import one_line, shown
 from kg_server.graph.query import query_terms
 from kg_server.service.commands import kg
 from kg_server.service.context import Context
+from kg_server.service.dangling import cut_links, edges_gone
 from kg_server.service.history import former_names
 from kg_server.service.outcome import Outcome
 from kg_server.storage.layout import USER, GraphKey
@@ -49,18 +50,21 @@ def purge(context: Context, key: GraphKey, name: str, by: str) -> Outcome:
     That is snapshots, journal, history, tombstones, files that were set aside, sessions and decision logs.
     """
     with context.memory.lock:
+        others = context.memory.projects() if key == USER else {}  # before: loading drops what then ends nowhere
         graph = context.memory.graph(key)
         node = graph.nodes.get(name)
         recorded = list(context.memory.storage.history(key))
         if node is None and not any(name == change.key for entry in recorded for change in entry.changes):
             raise UnknownEntry(f"node {shown(name)} stands neither in {key} nor in its history")
         names = {one for one in former_names(recorded, name) if one == name or one not in graph.nodes}
-        changes = [Change("edge", key_of(edge), edge, None) for edge in graph.adjacency.of(name)]
+        changes = edges_gone(graph, [name])
         if node is not None:
             changes.append(Change("node", name, node, None))
         if changes:
             context.memory.commit(key, changes, by)
-    context.memory.forget(key, names)
+        linked, _ = cut_links(context.memory, names, others, by, "")
+    for one in (key, *linked):
+        context.memory.forget(one, names)
     context.sessions.forget(key.level, key.slug, names)
     for decisions in (context.recall_log, context.useful_log):
         decisions.forget(names)

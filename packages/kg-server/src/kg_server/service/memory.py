@@ -13,7 +13,7 @@ from kg_server.graph.dangling import dangling_edges
 from kg_server.graph.graph import Graph
 from kg_server.graph.merge import merged, merged_fields, unlike
 from kg_server.graph.model import Change
-from kg_server.graph.versions import ChangeSet, forget, stamp
+from kg_server.graph.versions import ChangeSet, entry_key, forget, stamp, versions
 from kg_server.storage.engine import Storage
 from kg_server.storage.errors import ChangedOutside, StorageBroken, StorageTooNew
 from kg_server.storage.layout import USER, GraphKey
@@ -198,6 +198,8 @@ class Memory:
             names = ", ".join(change.key for change in dropped[:5])
             log.warning("%s: %d edge(s) that end at no node were dropped: %s", key, len(dropped), names)
             graph.apply(dropped)
+            for change in dropped:
+                versions(graph.meta).pop(entry_key("edge", change.key), None)
             self._dirty.add(key)
         return graph
 

@@ -11,6 +11,7 @@ from kg_server.graph.graph import Graph
 from kg_server.graph.index import Hit
 from kg_server.graph.query import query
 from kg_server.graph.search import Found
+from kg_server.graph.secrets import without_secrets
 from kg_server.graph.units import Limit
 from kg_server.service.context import Context
 from kg_server.service.injection import injection
@@ -69,7 +70,7 @@ def _decide(context: Context, session: Session, typed: str, limit: Limit) -> Dec
     if not session.full_read_ts:
         return Decision("full_read_due", reminder(session))
     graphs = context.graphs(session)
-    asked = query(typed)
+    asked = query(without_secrets(typed))  # its terms are logged
     enough = gates.says_enough(typed, asked)
     named = _named(graphs, typed, any_id=not enough)
     if not named and not enough:

@@ -8,8 +8,10 @@ from kg_server.graph import limits
 from kg_server.graph.graph import Graph
 from kg_server.graph.model import Change, key_of
 from kg_server.graph.versions import prune
+from kg_server.service.dangling import cut_links
 from kg_server.service.memory import Memory
 from kg_server.storage.git import GitCommits
+from kg_server.storage.layout import USER
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +45,10 @@ class Upkeep:
                 prune(graph.meta, now - limits.TOMBSTONE_DAYS * DAY_S)
                 if changes:
                     self._memory.commit(key, changes, SERVER)
+                if key == USER:
+                    gone = [change.key for change in changes if change.kind == "node"]
+                    projects = [one for one in self._memory.loaded() if one.level == "project"]
+                    cut_links(self._memory, gone, projects, SERVER, f"{key}:{graph.meta.get('seq', 0)}")
             for change in changes:
                 if change.kind == "node":
                     log.info("%s: node %s was orphaned, not read back in time, and is deleted", key, change.key)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kg_server.graph import names
+from kg_server.graph import limits, names
 from kg_server.graph.entries import merged_edge, merged_node, same_content, written
 from kg_server.graph.errors import InvalidEntry, UnknownEntry, WriteRefused
 from kg_server.graph.graph import Graph
 from kg_server.graph.lines import connection
-from kg_server.graph.model import Change, Level, Node, edge_key, is_path, key_of, tier
+from kg_server.graph.model import Change, Level, Node, edge_key, is_path, tier
 from kg_server.graph.query import query_terms
 from kg_server.graph.render import node_block, text_of
 from kg_server.graph.versions import version_of
+from kg_server.service.commands import kg
 from kg_server.service.context import Context
+from kg_server.service.dangling import cut_links, edges_gone
 from kg_server.service.hints import node_hints
 from kg_server.service.outcome import Outcome
 from kg_server.service.reading import locate
 from kg_server.service.sessions import Session, entry
 from kg_server.service.useful import adds_case, log_use, note_credit, repeat_credits
+from kg_server.storage.layout import USER
 
 
 def put_node(
@@ -42,6 +45,7 @@ def put_node(
             return Outcome(f"Node '{name}' stands in the {level} graph as it is; nothing to change.")
         if before is not None:
             _refuse_locked(before)
+            _refuse_retired(before, kg(graph, key, "restore", name))
             if not same_content(before, node):
                 _refuse_blind_write(context, session, graph, before, notes, touches)
         whole = before is None or _knows_whole(session, level, before, notes, touches)
@@ -95,21 +99,15 @@ def delete_node(context: Context, session: Session, name: str, level: Level | No
         name = node["id"]
         _refuse_locked(node)
         key = context.key(session, graph.level)
-        changes = _edges_gone(graph, name)
+        projects = context.memory.projects() if key == USER else {}  # before: loading drops what then ends nowhere
+        changes = edges_gone(graph, [name])
         count = len(changes)
         writes = [context.memory.commit(key, [*changes, Change("node", name, node, None)], session.id)]
-        cause = f"{key}:{graph.meta['seq']}"
-        for other, project in context.memory.projects().items() if graph.level == "user" else ():
-            follow = _edges_gone(project, name) if name not in project.nodes else []
-            if follow:
-                writes.append(context.memory.commit(other, follow, session.id, cause=cause))
-                count += len(follow)
+        follow, more = cut_links(context.memory, [name], projects, session.id, f"{key}:{graph.meta['seq']}")
+        writes += follow.values()
+        count += more
     context.sessions.active(session)
     return Outcome(f"Node '{name}' and {count} edge(s) deleted from the {graph.level} graph.", writes)
-
-
-def _edges_gone(graph: Graph, name: str) -> list[Change]:
-    return [Change("edge", key_of(edge), edge, None) for edge in graph.adjacency.of(name)]
 
 
 def delete_edge(context: Context, session: Session, source: str, target: str, rel: str, level: Level | None) -> Outcome:
@@ -174,6 +172,16 @@ def _refuse_locked(node: Node) -> None:
     if node.get("locked"):
         raise WriteRefused(
             f"node '{node['id']}' is locked by the user and stays as it is; write your lesson as a new node"
+        )
+
+
+def _refuse_retired(before: Node, back: str) -> None:
+    """Nobody would see what is written there."""
+    if tier(before) == "retired":
+        reason = names.shown(str(before["_retired"].get("reason", "")), limits.GIST_SOFT_CHARACTERS)
+        raise WriteRefused(
+            f"node '{before['id']}' was taken out of sight by the user ({reason}). If that does not hold any more, "
+            f"ask the user for {back}; a different lesson needs another id"
         )
 
 

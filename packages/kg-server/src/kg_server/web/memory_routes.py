@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from kg_server.graph.errors import DomainError, InvalidEntry, UnknownEntry
-from kg_server.graph.names import shown
+from kg_server.graph.names import nfc, shown
 from kg_server.service import curation, history, renaming
 from kg_server.service.context import Context
 from kg_server.service.outcome import Outcome
@@ -33,7 +33,7 @@ def routes(context: Context) -> list[BaseRoute]:
     async def show_history(request: Request) -> Response:
         query = request.query_params
         try:
-            steps = await asyncio.to_thread(history.history, context, _key(context, query), query.get("id", ""))
+            steps = await asyncio.to_thread(history.history, context, _key(context, query), nfc(query.get("id", "")))
         except (DomainError, StorageBroken) as error:
             return _refusal(error)
         return _json([_shown(step) for step in steps])
@@ -66,16 +66,12 @@ def _undo(context: Context, key: GraphKey, body: Body) -> Outcome:
 
 OPERATIONS: Mapping[str, Operation] = {
     "undo": _undo,
-    "lock": lambda context, key, body: curation.lock(context, key, _text(body, "id"), locked=True),
-    "unlock": lambda context, key, body: curation.lock(context, key, _text(body, "id"), locked=False),
-    "retire": lambda context, key, body: curation.retire(
-        context, key, _text(body, "id"), _text(body, "reason"), PERSON
-    ),
-    "restore": lambda context, key, body: curation.restore(context, key, _text(body, "id")),
-    "rename": lambda context, key, body: renaming.rename(
-        context, key, _text(body, "id"), _text(body, "new_id"), PERSON
-    ),
-    "purge": lambda context, key, body: curation.purge(context, key, _text(body, "id"), PERSON),
+    "lock": lambda context, key, body: curation.lock(context, key, _id(body), locked=True),
+    "unlock": lambda context, key, body: curation.lock(context, key, _id(body), locked=False),
+    "retire": lambda context, key, body: curation.retire(context, key, _id(body), _text(body, "reason"), PERSON),
+    "restore": lambda context, key, body: curation.restore(context, key, _id(body)),
+    "rename": lambda context, key, body: renaming.rename(context, key, _id(body), _text(body, "new_id"), PERSON),
+    "purge": lambda context, key, body: curation.purge(context, key, _id(body), PERSON),
 }
 
 
@@ -96,6 +92,11 @@ def _key(context: Context, fields: Mapping[str, Any]) -> GraphKey:
             "names (in a request: level user)"
         )
     return project.key
+
+
+def _id(body: Body) -> str:
+    """The id in the form that ids are stored in."""
+    return nfc(_text(body, "id"))
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
