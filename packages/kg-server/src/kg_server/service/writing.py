@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kg_server.graph import limits, names
 from kg_server.graph.entries import merged_edge, merged_node, same_content, written
@@ -178,7 +178,9 @@ def _refuse_locked(node: Node) -> None:
 def _refuse_retired(before: Node, back: str) -> None:
     """Nobody would see what is written there."""
     if tier(before) == "retired":
-        reason = names.shown(str(before["_retired"].get("reason", "")), limits.GIST_SOFT_CHARACTERS)
+        retired = before["_retired"]
+        reason = retired.get("reason") if isinstance(retired, Mapping) else ""  # the field may be somebody else's
+        reason = names.shown(str(reason or "no reason given"), limits.GIST_SOFT_CHARACTERS)
         raise WriteRefused(
             f"node '{before['id']}' was taken out of sight by the user ({reason}). If that does not hold any more, "
             f"ask the user for {back}; a different lesson needs another id"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kg_server.storage.errors import StorageTooNew
 
 FORMAT = 1
@@ -9,6 +11,14 @@ FORMAT = 1
 
 A version that writes journal lines of another shape puts its number into each of them.
 """
+
+
+def too_new(path: Path, error: StorageTooNew) -> StorageTooNew:
+    """What to tell the person of a file that `refuse_newer` refused."""
+    return StorageTooNew(
+        f"{path} was written by a newer version of kg: {error}. Nothing was changed: update kg, "
+        "or name another folder in KG_STORAGE_ROOT"
+    )
 
 
 def refuse_newer(meta: object) -> None:

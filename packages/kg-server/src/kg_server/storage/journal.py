@@ -20,8 +20,9 @@ import orjson
 
 from kg_server.graph.model import Change
 from kg_server.graph.versions import ChangeSet
+from kg_server.storage.errors import StorageTooNew
 from kg_server.storage.files import DISK, Disk, make_folder, sync_folder, write_all, write_atomic
-from kg_server.storage.format import refuse_newer
+from kg_server.storage.format import refuse_newer, too_new
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +110,10 @@ def read(path: Path) -> Iterator[ChangeSet]:
     for number, line in enumerate(data.splitlines(), start=1):
         if not line:
             continue
-        entry = decode(line)
+        try:
+            entry = decode(line)
+        except StorageTooNew as error:
+            raise too_new(path, error) from error
         if entry is None:
             log.warning("%s: line %d is torn or damaged and was left out", path, number)
         else:

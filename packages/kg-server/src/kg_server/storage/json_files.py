@@ -18,6 +18,7 @@ from kg_server.storage import journal as journals
 from kg_server.storage import snapshot as snapshots
 from kg_server.storage.errors import ChangedOutside, StorageBroken, StorageTooNew
 from kg_server.storage.files import DISK, Disk, make_folder, write_atomic
+from kg_server.storage.format import too_new
 from kg_server.storage.journal import Journal
 from kg_server.storage.layout import GraphKey, Layout
 from kg_server.storage.snapshot import GraphCopy
@@ -234,10 +235,7 @@ class JsonFiles:
         try:
             return snapshots.decode(key.level, path.read_bytes())
         except StorageTooNew as error:
-            raise StorageTooNew(
-                f"{path} was written by a newer version of kg: {error}. Nothing was changed: update kg, "
-                "or name another folder in KG_STORAGE_ROOT"
-            ) from error
+            raise too_new(path, error) from error
 
 
 def _folders(path: Path) -> list[Path]:
