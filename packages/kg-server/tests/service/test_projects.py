@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -220,6 +221,17 @@ def test_a_folder_that_cannot_be_meant_is_a_clear_error(of: Of, folder: str, tol
     assert "send the" in str(refused.value)
     assert len(str(refused.value)) < 400
     assert "\0" not in str(refused.value)
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are text there")
+@pytest.mark.parametrize("way", ["caf\udce9", "caf\udce9/src", "link"])
+def test_a_folder_whose_name_is_no_text_is_refused_and_harms_no_other_session(world: World, of: Of, way: str) -> None:
+    os.makedirs(os.fsencode(str(world.home / "caf\udce9" / "src")))
+    (world.home / "caf\udce9" / ".git").mkdir()
+    (world.home / "link").symlink_to(world.home / "caf\udce9")
+    with pytest.raises(InvalidEntry, match=r"cwd '.*caf\\udce9.*' has a name that is no UTF-8 text"):
+        world.open(world.home / way)
+    world.put(world.open(), "lesson", "A lesson.")
 
 
 def test_a_file_is_no_folder(world: World, of: Of) -> None:

@@ -50,6 +50,7 @@ class Projects:
         root = self._own_graph(folder) or project_root(folder)
         if root == self._home:  # a home kept in git does not make one project of all that lies in it
             root = folder
+        _refuse_no_text(root, field)
         if self._user_only(root) and self._known_slug(root) is None:
             return None
         return Project(root, GraphKey("project", self._slug(root)))
@@ -131,6 +132,17 @@ def checked_folder(cwd: str, field: str = "cwd") -> Path:
             f"{field} {shown(cwd, PATH_CHARACTERS)} is not an existing folder; send the project's folder as it is now"
         )
     return _real(path)
+
+
+def _refuse_no_text(root: Path, field: str) -> None:
+    """Such a name can be a folder's, but stands in no JSON file."""
+    try:
+        str(root).encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidEntry(
+            f"{field} {shown(str(root), PATH_CHARACTERS)} has a name that is no UTF-8 text: rename the folder, "
+            "or send another one"
+        ) from None
 
 
 def project_root(folder: Path) -> Path:
