@@ -20,7 +20,7 @@ _NOTES = re.compile(rf'(?:<notes|{_OPENING}parameter name="notes")>\s*(?=\[)')
 
 def heal(gist: str) -> tuple[str, list[str]]:
     """The gist without leaked markup, and the notes found in what was cut off. Linear in the text."""
-    leak = _LEAK.search(gist)
+    leak = _LEAK.search(gist) if "<" in gist else None
     if leak is None or not gist[: leak.start()].strip():
         return gist, []
     return _CLOSINGS.sub("", gist[: leak.start()]).rstrip(), _notes(gist[leak.start() :])

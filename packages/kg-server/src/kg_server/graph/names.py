@@ -83,6 +83,8 @@ def has_date(name: str) -> bool:
 
 def one_line(text: str) -> str:
     """`text` with every run of line breaks, control characters and blanks folded to one blank."""
+    if text.isprintable() and "  " not in text:  # no blank but single spaces: most texts, and no need to look further
+        return text.strip()
     return _BREAKS.sub(" ", text).strip()
 
 
