@@ -161,6 +161,24 @@ def test_a_snapshot_is_behind_after_a_fault_until_it_is_written_again(new_store:
     assert not sound.is_behind(USER)
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_project_that_was_written_after_its_snapshot_is_left_behind_though_its_journal_was_just_closed(
+    new_store: Stores, monkeypatch: pytest.MonkeyPatch, closed: bool
+) -> None:
+    monkeypatch.setattr(json_files, "SEGMENT_BYTES", 10 if closed else 10_000)
+    graph, store = Graph("project"), new_store()
+    write(store, APP, graph, node("a"))
+    save(store, APP, graph)
+    for path in store.layout.snapshot(APP).parent.iterdir():
+        os.utime(path, (1_000, 1_000))
+    assert new_store().left_behind() == []
+    write(store, APP, graph, node("b"))
+    store.close()
+    assert store.layout.journal(APP).exists() is not closed
+    assert new_store().left_behind() == [APP]
+    assert new_store().load(APP).nodes.keys() == {"a", "b"}
+
+
 @pytest.mark.requirement("saving.both-corrupt")
 @pytest.mark.parametrize("before", [b"also bad", None])
 def test_two_bad_files_are_a_clear_error_that_overwrites_nothing(

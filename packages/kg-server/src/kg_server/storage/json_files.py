@@ -72,8 +72,10 @@ class JsonFiles:
         return [key for key in keys if key not in self._stamps and self._journal_is_newer(key)]
 
     def _journal_is_newer(self, key: GraphKey) -> bool:
-        journal, saved = _stamp(self.layout.journal(key)), _stamp(self.layout.snapshot(key))
-        return journal is not None and journal[1] > 0 and (saved is None or journal[0] > saved[0])
+        closed = [path for _, path in self.layout.closed_journals(key)[-1:]]  # the open one may just have been closed
+        found = [stamp for stamp in map(_stamp, [*closed, self.layout.journal(key)]) if stamp is not None and stamp[1]]
+        saved = _stamp(self.layout.snapshot(key))
+        return bool(found) and (saved is None or max(found)[0] > saved[0])
 
     def exists(self, key: GraphKey) -> bool:
         """Whether a snapshot, the one before it or a journal lies there."""
