@@ -157,5 +157,6 @@ def test_the_edges_of_projects_go_with_a_user_node_that_expires(world: World) ->
     world.clock.passes(DAY_S + 3_600)
     jobs.expire()
     assert list(world.graph().edges) == ["stays->src/x.py:is-in"]
+    world.restart()  # what expired is on disk: an undo reads the journal
     done(undo(world.context, USER, None, "user"))
     assert "stays->gone:follows" in world.graph().edges
