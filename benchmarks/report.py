@@ -13,17 +13,18 @@ from stats import Figures, Series, figures
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A figure and the most it may be."""
+    """A figure and the most it may be, or with `least` the least."""
 
     text: str
     value: float
     limit: float
     unit: str
+    least: bool = False
 
     @property
     def met(self) -> bool:
         """Judged on the figure as shown: two digits, as runs differ by more."""
-        return round(self.value, 2) <= self.limit
+        return round(self.value, 2) >= self.limit if self.least else round(self.value, 2) <= self.limit
 
 
 @dataclass(slots=True)
@@ -67,18 +68,51 @@ class Table:
         self.goals.append(Goal(text, self.lines[name].median - self.lines[floor].median, most, self.unit))
 
 
-def goal_lines(tables: Sequence[Table]) -> Iterator[str]:
+@dataclass(slots=True)
+class Grid:
+    """One row group of several figures for each variant, where a table has the median of one."""
+
+    title: str
+    first: str
+    heads: Sequence[str]
+    rows: dict[str, Sequence[float | str]] = field(default_factory=dict)
+    goals: list[Goal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def limit(self, text: str, row: str, head: str, bound: float, unit: str, *, least: bool = False) -> None:
+        """Set a goal on one figure."""
+        value = self.rows[row][list(self.heads).index(head)]
+        self.goals.append(Goal(text, float(value), bound, unit, least))
+
+
+def goal_lines(tables: Sequence[Table | Grid]) -> Iterator[str]:
     """A Markdown table of all goals."""
-    yield "| goal | measured | at most | |"
+    yield "| goal | measured | bound | |"
     yield "| --- | ---: | ---: | --- |"
     for table in tables:
         for goal in table.goals:
             verdict = "met" if goal.met else "**missed**"
-            yield f"| {goal.text} | {_number(goal.value)} {goal.unit} | {_number(goal.limit)} {goal.unit} | {verdict} |"
+            bound = f"{'≥' if goal.least else '≤'} {_number(goal.limit)} {goal.unit}"
+            yield f"| {goal.text} | {_number(goal.value)} {goal.unit} | {bound} | {verdict} |"
 
 
-def table_lines(table: Table) -> Iterator[str]:
+def table_lines(table: Table | Grid) -> Iterator[str]:
     """A Markdown table of one row group, with its notes."""
+    yield from _grid_rows(table) if isinstance(table, Grid) else _table_rows(table)
+    for note in table.notes:
+        yield ""
+        yield note
+
+
+def _grid_rows(grid: Grid) -> Iterator[str]:
+    yield f"| {' | '.join([grid.first, *grid.heads])} |"
+    yield f"| --- |{' ---: |' * len(grid.heads)}"
+    for name, cells in grid.rows.items():
+        shown = [cell if isinstance(cell, str) else _number(cell) for cell in cells]
+        yield f"| {' | '.join([name, *shown])} |"
+
+
+def _table_rows(table: Table) -> Iterator[str]:
     floors = list(dict.fromkeys(table.floors.values()))
     marks = {name: chr(ord("a") + number) for number, name in enumerate(floors)}
     yield f"| {table.unit} | median | p99 | min | ratio | n |"
@@ -89,9 +123,6 @@ def table_lines(table: Table) -> Iterator[str]:
         label = f"{name} [{marks[name]}]" if name in marks else name
         numbers = " | ".join(_number(value) for value in (one.median, one.p99, one.least))
         yield f"| {label} | {numbers} | {ratio} | {one.count} |"
-    for note in table.notes:
-        yield ""
-        yield note
 
 
 def machine() -> str:
@@ -110,7 +141,7 @@ def load() -> str:
     return f"load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
 
 
-def markdown(tables: Sequence[Table], skipped: Sequence[str], circumstances: Sequence[str]) -> str:
+def markdown(tables: Sequence[Table | Grid], skipped: Sequence[str], circumstances: Sequence[str]) -> str:
     """The page for the documentation."""
     lines = [
         "# Benchmarks",
@@ -131,12 +162,12 @@ def markdown(tables: Sequence[Table], skipped: Sequence[str], circumstances: Seq
     return "\n".join(lines) + "\n"
 
 
-def terminal(table: Table) -> str:
+def terminal(table: Table | Grid) -> str:
     """A row group for the terminal."""
     return "\n".join([f"\n{table.title}", *_aligned([line for line in table_lines(table) if line])])
 
 
-def verdicts(tables: Sequence[Table]) -> str:
+def verdicts(tables: Sequence[Table | Grid]) -> str:
     """All goals for the terminal."""
     return "\n".join(["\nGoals", *_aligned(list(goal_lines(tables)))])
 

@@ -1,4 +1,5 @@
-"""Times hook, shim, server and calls beside their floors and the original. `make bench`, or python benchmarks/run.py.
+"""Times hook, shim, server and calls beside their floors and the original; judges recall. `make bench`, or
+python benchmarks/run.py.
 
 Prints the tables; a whole run also writes docs/reference/benchmarks.md.
 """
@@ -12,18 +13,20 @@ from collections.abc import Callable, Iterator
 import calls
 import engine
 import hook
+import recall
 import shim
 import start
 from bench import REPOSITORY, Bench, prepare
-from report import Table, load, machine, markdown, terminal, verdicts
+from report import Grid, Table, load, machine, markdown, terminal, verdicts
 
 PAGE = REPOSITORY / "docs" / "reference" / "benchmarks.md"
-GROUPS: dict[str, Callable[[Bench], Iterator[Table]]] = {
+GROUPS: dict[str, Callable[[Bench], Iterator[Table | Grid]]] = {
     "hook": hook.measure,
     "shim": shim.measure,
     "start": start.measure,
     "calls": calls.measure,
     "engine": engine.measure,
+    "recall": recall.measure,
 }
 
 
@@ -33,7 +36,7 @@ def main() -> int:
     bench = prepare(20 if asked.quick else asked.rounds, quick=asked.quick, with_peer=not asked.no_peer)
     circumstances = [machine(), f"{bench.rounds} rounds, {load()} before the run", "bytecode compiled beforehand"]
     print("\n".join(circumstances))
-    tables: list[Table] = []
+    tables: list[Table | Grid] = []
     for name in asked.only or GROUPS:
         for table in GROUPS[name](bench):
             tables.append(table)

@@ -1,0 +1,57 @@
+"""Latency and size of an engine at one number of nodes, in a process of its own; prints JSON for recall.py.
+
+python benchmarks/recall_latency.py ENGINE NODES FOLDER
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import memory
+from recall_data import pool, rows
+from recall_engines import Ours, PlainBM25
+from recall_figures import Engine, timed
+from stats import figures
+
+ENGINES: dict[str, type[Engine]] = {"ours": Ours, "plain BM25": PlainBM25}
+EVERY = 20
+"""Of so many prompts of the data one is asked."""
+WARM_UP = 10
+LONG = ("Traceback most recent call last File main.py line 3 value error while reading the config token " * 110)[
+    :10_000
+]
+
+
+def asked(folder: Path) -> list[str]:
+    """The prompts that are timed."""
+    found = [row["prompt"] for row in rows(folder, "prompts")]
+    return found[:: EVERY if len(found) > 50 * EVERY else 1]
+
+
+def main() -> None:
+    """Build, ask, print."""
+    name, size, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    engine, prompts = ENGINES[name](), asked(folder)
+    nodes = pool(folder, size)
+    engine.build(nodes[:100])
+    gc.collect()
+    before = memory.memory_of(os.getpid()).private if memory.available() else 0.0
+    began = time.perf_counter()
+    engine.build(nodes)
+    built = time.perf_counter() - began
+    gc.collect()
+    held = memory.memory_of(os.getpid()).private - before if memory.available() else 0.0
+    for prompt in prompts[:WARM_UP]:
+        engine.inject(prompt)
+    took = figures([timed(engine, prompt)[1] for prompt in prompts])
+    long = timed(engine, LONG)[1]
+    print(json.dumps([took.median, took.p99, long, built, held * 1024 * 1024 / size]))
+
+
+if __name__ == "__main__":
+    main()
