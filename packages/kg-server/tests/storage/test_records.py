@@ -94,11 +94,23 @@ def test_a_stamp_that_is_none_is_left_out_and_the_node_stays(field: str, value: 
 
 def test_versions_that_are_none_are_left_out() -> None:
     good = {"v": 1, "ts": 2.0, "session": "s"}
-    meta = meta_from({"seq": 3, "versions": {"node:a": good, "node:b": 1, "node:c": {"v": "x"}}, "tombstones": []})
+    meta = meta_from(
+        {
+            "seq": 3,
+            "versions": {"node:a": good, "node:b": 1, "node:c": {"v": "x"}, "node:d": {"v": 2**64 - 1}},
+            "tombstones": [],
+        }
+    )
     assert meta == {"seq": 3, "versions": {"node:a": good}, "tombstones": {}}
 
 
-@pytest.mark.parametrize("value", [None, [], "x", {"seq": "1"}, {"seq": None}, {"seq": 1.5}])
+@pytest.mark.parametrize("value", [5, "abc", {"a": 1}, ["a", 1], None])
+def test_a_list_of_settling_nodes_that_is_none_is_left_out(value: Any) -> None:
+    assert meta_from({"settling": value, "own": 1}) == {"own": 1}
+    assert meta_from({"settling": ["a"]}) == {"settling": ["a"]}
+
+
+@pytest.mark.parametrize("value", [None, [], "x", {"seq": "1"}, {"seq": None}, {"seq": 1.5}, {"seq": 2**64 - 1}])
 def test_a_meta_that_cannot_be_meant_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="_meta"):
         meta_from(value)

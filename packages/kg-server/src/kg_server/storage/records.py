@@ -13,6 +13,8 @@ from kg_server.graph.names import one_line
 
 _LISTS = ("notes", "touches")
 _TIMES = ("_created_ts", "_last_read_ts", "_orphaned_ts")
+_COUNT_MAX = 2**53
+"""No count of ours comes near; beyond it a number is not the same in every program."""
 _STAMPS = ("_useful_ts", "_credited_ts", "_recurrence_ts", "_gist_ts")
 
 
@@ -56,9 +58,11 @@ def edge_from(key: str, value: Any) -> Edge:
 
 
 def meta_from(value: Any) -> dict[str, Any]:
-    """A graph's `_meta`; versions and tombstones that are none are left out."""
-    if not isinstance(value, dict) or not isinstance(value.get("seq", 0), int):
+    """A graph's `_meta`; versions, tombstones and a list of settling nodes that are none are left out."""
+    if not isinstance(value, dict) or not isinstance(value.get("seq", 0), int) or value.get("seq", 0) > _COUNT_MAX:
         raise ValueError("_meta is not a JSON object with a whole number seq")
+    if not _is_texts(value.get("settling", [])):
+        del value["settling"]
     for part in ("versions", "tombstones"):
         if part in value:
             entries = value[part].items() if isinstance(value[part], dict) else ()
@@ -71,8 +75,12 @@ def _check_lists(what: str, record: dict[str, Any]) -> None:
         texts = record.get(field, [])
         if texts is None:
             del record[field]
-        elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        elif not _is_texts(texts):
             raise ValueError(f"{field} of {what} is not a list of texts")
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _is_usable(field: str, value: Any) -> bool:
@@ -85,5 +93,6 @@ def _is_usable(field: str, value: Any) -> bool:
 
 def _is_stamped(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(value.get(name, 0), int | float) for name in ("ts", "v", "used_ts")
+        isinstance(value.get(name, 0), int | float) and value.get(name, 0) <= _COUNT_MAX
+        for name in ("ts", "v", "used_ts")
     )
