@@ -15,10 +15,10 @@ from pathlib import Path
 
 import recall_peer
 from bench import REPOSITORY, Bench
-from recall_data import SAMPLE, cases, outside, pool
+from recall_data import SAMPLE, cases, outside, pool, timed_prompts
 from recall_engines import Ours, PlainBM25
 from recall_figures import Result, judged
-from recall_latency import LONG, asked
+from recall_latency import LONG
 from report import Grid, goal_lines, terminal, verdicts
 from stats import figures
 
@@ -123,7 +123,7 @@ def _latency(bench: Bench, folder: Path) -> Grid:
         for name in (OURS, PLAIN):
             grid.rows[f"{size:,}, {name}"] = _apart(bench, name, size, folder)
         if bench.peer and size in PEER_SIZES:
-            prompts = asked(folder)[:PEER_PROMPTS]
+            prompts = timed_prompts(folder)[:PEER_PROMPTS]
             took, long = recall_peer.latency(bench.peer, pool(folder, size), prompts, LONG)
             summed = figures(took)
             grid.rows[f"{size:,}, {ORIGINAL}, over HTTP"] = [summed.median, summed.p99, long, UNKNOWN, UNKNOWN]
@@ -131,8 +131,8 @@ def _latency(bench: Bench, folder: Path) -> Grid:
     for head, most in (("p50 ms", 1.0), ("p99 ms", 5.0), ("10 kB prompt ms", 20.0)):
         grid.limit(f"{what}, {head.removesuffix(' ms')}", row, head, most, "ms")
     grid.notes.append(
-        f"{len(asked(folder))} prompts of the data ({PEER_PROMPTS} for the original), graphs made of all its nodes. "
-        "Bytes are pages of the process's own, records and indexes together."
+        f"{len(timed_prompts(folder))} prompts of the data ({PEER_PROMPTS} for the original), graphs made of all its "
+        "nodes. Bytes are pages of the process's own, records and indexes together."
     )
     return grid
 

@@ -59,9 +59,19 @@ def cases(folder: Path, share: float = 1.0) -> Iterator[Case]:
 
 def pool(folder: Path, size: int) -> list[Row]:
     """`size` nodes from all graphs of the data, again and again under other ids."""
-    found = rows(folder, "graphs")
-    spread = (found[(at * 7919) % len(found)] for at in range(size))
-    return [{**node, "id": f"{node['id']}-{at}"} for at, node in enumerate(spread)]
+    found = sorted(rows(folder, "graphs"), key=lambda row: row["graph"])
+    taken: dict[str, Row] = {}
+    for at in range(size):
+        node = found[(at * 7919) % len(found)]
+        name = f"{node['id']}-x{at}" if node["id"] in taken else node["id"]
+        taken[name] = {**node, "id": name}
+    return list(taken.values())
+
+
+def timed_prompts(folder: Path) -> list[str]:
+    """Prompts to take the time of: the first twenty of each graph, two hundred in all."""
+    chosen = _chosen(rows(folder, "prompts"))
+    return [row["prompt"] for name in sorted(chosen) for row in chosen[name][:20]][:200]
 
 
 def rows(folder: Path, name: str) -> list[Row]:

@@ -13,30 +13,22 @@ import time
 from pathlib import Path
 
 import memory
-from recall_data import pool, rows
+from recall_data import pool, timed_prompts
 from recall_engines import Ours, PlainBM25
 from recall_figures import Engine, timed
 from stats import figures
 
 ENGINES: dict[str, type[Engine]] = {"ours": Ours, "plain BM25": PlainBM25}
-EVERY = 20
-"""Of so many prompts of the data one is asked."""
 WARM_UP = 10
 LONG = ("Traceback most recent call last File main.py line 3 value error while reading the config token " * 110)[
     :10_000
 ]
 
 
-def asked(folder: Path) -> list[str]:
-    """The prompts that are timed."""
-    found = [row["prompt"] for row in rows(folder, "prompts")]
-    return found[:: EVERY if len(found) > 50 * EVERY else 1]
-
-
 def main() -> None:
     """Build, ask, print."""
     name, size, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
-    engine, prompts = ENGINES[name](), asked(folder)
+    engine, prompts = ENGINES[name](), timed_prompts(folder)
     nodes = pool(folder, size)
     engine.build(nodes[:100])
     gc.collect()
