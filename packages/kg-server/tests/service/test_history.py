@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 import pytest
-from kg_server.graph.errors import UnknownEntry, WriteRefused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kg_server.graph.errors import DomainError, UnknownEntry, WriteRefused
 from kg_server.service.history import history, undo
 from kg_server.service.renaming import rename_node
+from kg_server.service.sessions import Session
 from kg_server.storage.layout import USER, GraphKey
 from kg_world import World, done
 
@@ -207,3 +213,58 @@ def test_an_undo_restores_content_and_not_the_tier(world: World) -> None:
     take_back(world)
     assert world.node("lesson")["gist"] == "First."
     assert world.graph().in_tier("archived") == {"lesson"}
+
+
+names = st.sampled_from("abcd")
+operations = st.one_of(
+    st.tuples(st.just("put"), names, st.integers(0, 3)),
+    st.tuples(st.just("delete"), names),
+    st.tuples(st.just("rename"), names, names),
+    st.tuples(st.just("link"), names, names),
+    st.tuples(st.just("restart")),
+)
+
+
+def perform(world: World, session: Session, operation: str, name: str = "", other: str | int = "") -> None:
+    """One operation; one that makes no sense as things stand changes nothing."""
+    if operation == "put":
+        world.read(session, name)
+        world.put(session, name, f"Text {other}")
+    elif operation == "delete":
+        world.delete(session, name)
+    elif operation == "rename":
+        done(rename_node(world.context, session, name, str(other), None))
+    elif operation == "link" and {name, other} <= world.graph().nodes.keys():
+        world.link(session, name, str(other))
+    elif operation == "restart":
+        world.restart()
+
+
+@pytest.mark.requirement("saving.undo-is-a-change")
+@given(operations=st.lists(operations, max_size=10))
+@settings(max_examples=60, deadline=None)
+def test_undo_after_undo_goes_back_through_every_state_to_the_beginning(
+    operations: list[tuple[Any, ...]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    world = World(tmp_path_factory.mktemp("world"))
+
+    def state() -> Any:
+        return {name: one["gist"] for name, one in world.graph().nodes.items()}, sorted(world.graph().edges)
+
+    try:
+        name = world.open().id
+        states = [state()]
+        for operation in operations:
+            with contextlib.suppress(DomainError):
+                perform(world, world.context.session(name), *operation)
+            if state() != states[-1]:
+                states.append(state())
+        for before in reversed(states[:-1]):
+            take_back(world)
+            assert state() == before
+        with pytest.raises(UnknownEntry):
+            take_back(world)
+        world.crash()
+        assert state() == states[0]
+    finally:
+        world.close()
