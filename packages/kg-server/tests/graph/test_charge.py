@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kg_server.graph.charge import citation_bounds, edge_is_live
 from kg_server.graph.graph import Graph
 from kg_server.graph.lines import ARCHIVED_HEADING, citation
-from kg_server.graph.model import Change, Edge, tier
+from kg_server.graph.model import Change, Edge, key_of, tier
 
 
 @pytest.mark.requirement("entries.locked-charged")
@@ -119,3 +119,19 @@ def test_a_change_of_one_node_does_not_walk_the_graph(monkeypatch: pytest.Monkey
     graph.retier("n7", "archived", 1.0)
     graph.charge_bounds()
     assert looked_at == []
+
+
+@given(graphs())
+def test_the_edges_in_view_are_the_live_ones_each_once(graph: Graph) -> None:
+    live = [key for key, record in graph.edges.items() if edge_is_live(record, graph.is_active)]
+    assert sorted(key_of(record) for record in graph.edges_in_view()) == sorted(live)
+
+
+def test_a_charge_looks_at_what_is_in_view_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asleep = [node(f"n{number}", state="archived") for number in range(50)]
+    graph = graph_of(node("a"), node("bee"), edge("a", "bee"), *asleep, *(edge("n0", f"n{n}") for n in range(50)))
+    seen: list[str] = []
+    original = graph.adjacency.of
+    monkeypatch.setattr(type(graph.adjacency), "of", lambda _, name: seen.append(name) or original(name))
+    assert graph.charge() == len(rendered(graph))
+    assert set(seen) == {"a", "bee"}

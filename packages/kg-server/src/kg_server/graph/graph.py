@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, cast
 
 from kg_server.graph.adjacency import Adjacency
-from kg_server.graph.charge import Charge
+from kg_server.graph.charge import Charge, edge_is_live
 from kg_server.graph.index import SearchIndex
 from kg_server.graph.lines import active_line, archived_line, citation
 from kg_server.graph.links import Links
@@ -103,13 +103,20 @@ class Graph:
         """Edges at an active node, by key."""
         return sorted(self.adjacency.of(name), key=lambda edge: (edge["rel"], edge["to"], edge["from"]))
 
+    def edges_in_view(self) -> Iterator[Edge]:
+        """Every live edge once, in no order; costs what is in view, whatever the size of the archive."""
+        for name in self._active:
+            for edge in self.adjacency.of(name):
+                if edge["from"] == name or edge["from"] not in self._active:
+                    yield edge
+
     def charge(self) -> int:
         """Characters of the level's full rendering, exactly."""
         low, high = self._charge.bounds()
         if low == high:
             return low
         place = {name: position for position, name in enumerate(self.reading_order())}
-        return low + sum(self._excess(edge, place) for edge in self.edges.values())
+        return low + sum(self._excess(edge, place) for edge in self.edges_in_view())
 
     def charge_bounds(self) -> tuple[int, int]:
         """The least and the most that `charge` can be, in O(1)."""
@@ -185,7 +192,8 @@ class Graph:
         return edge["from"] in self._active and edge["to"] in self._active
 
     def _count_edge(self, edge: Edge, sign: int) -> None:
-        self._charge.count_edge(edge, *self._ends(edge), sign)
+        if edge_is_live(edge, self.is_active):
+            self._charge.count_edge(edge, *self._ends(edge), sign)
         self.links.count_edge(edge, self._tier_of(edge["from"]), self._tier_of(edge["to"]), sign)
 
     def _tier_of(self, end: str) -> Tier | None:

@@ -56,9 +56,8 @@ def _citations(graphs: Sequence[Graph]) -> list[tuple[float, Level, str, int]]:
     found: list[tuple[float, Level, str, int]] = []
     for graph in graphs:
         known = {name: value.total for name, value in score(graph, graph.active_ids()).items()}
-        for edge in graph.edges.values():
-            if edge["from"] in known or edge["to"] in known:
-                value = known.get(edge["from"], UNKNOWN_END) + known.get(edge["to"], UNKNOWN_END)
-                size = min(citation_length(edge, edge["from"]), citation_length(edge, edge["to"])) + 1
-                found.append((value, graph.level, key_of(edge), size))
+        for edge in graph.edges_in_view():
+            value = known.get(edge["from"], UNKNOWN_END) + known.get(edge["to"], UNKNOWN_END)
+            size = min(citation_length(edge, edge["from"]), citation_length(edge, edge["to"])) + 1
+            found.append((value, graph.level, key_of(edge), size))
     return found

@@ -99,7 +99,7 @@ def health_line(graph: Graph) -> str:
     """How well the active part hangs together."""
     active, _ = graph.counts()
     names = graph.active_ids()
-    live = sum(1 for edge in graph.edges.values() if edge["from"] in names or edge["to"] in names)
+    live = sum(1 for _ in graph.edges_in_view())
     alone = sum(1 for name in names if not graph.adjacency.degree(name))
     mean = f"{live / active:.1f}" if active else "0"
     share = round(100 * alone / active) if active else 0
