@@ -64,6 +64,23 @@ def test_any_text_and_any_value_stay_parseable(text: str, value: Any) -> None:
     assert json.loads(data_of(graph))["nodes"]["a"] == graph.nodes["a"]
 
 
+@pytest.mark.parametrize("count", [0, 1, 249, 250, 251, 1_000])
+def test_no_part_grows_with_the_graph_and_the_layout_is_the_same_at_every_size(count: int) -> None:
+    graph = graph_of(*(node(f"n{number:04}") for number in range(count)))
+    graph.apply(put(edge(f"n{number:04}", "src/x.py")) for number in range(count))
+    graph.meta["versions"] = {f"node:n{number:04}": {"v": 1, "session": "ü"} for number in range(count)}
+    graph.meta["unknown"] = {"deep": {f"é{number:04}": number for number in range(3)}}
+    content = {
+        "nodes": graph.nodes,
+        "edges": dict(sorted(graph.edges.items())),
+        "_meta": {**graph.meta, "format": FORMAT},
+    }
+    content["_meta"] = json.loads(json.dumps(content["_meta"], sort_keys=True))
+    parts = list(encode(copy_of(graph)))
+    assert b"".join(parts).decode() == json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    assert max(map(len, parts)) < 30_000
+
+
 def test_a_file_of_many_entries_is_written_in_parts_and_is_one_json_document() -> None:
     records = [node(f"n{number}", f"gist {number} é") for number in range(1_234)]
     graph = graph_of(*records, *(edge(f"n{number}", f"n{number + 1}") for number in range(1_233)))

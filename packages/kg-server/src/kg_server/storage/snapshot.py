@@ -36,28 +36,61 @@ def copy_of(graph: Graph) -> GraphCopy:
 def encode(copy: GraphCopy) -> Iterator[bytes]:
     """The file's bytes in parts: indented by two, entries in the order of their keys."""
     yield b"{\n"
-    yield from _section("nodes", copy.nodes)
+    yield from _object(("nodes",), copy.nodes)
     yield b",\n"
-    yield from _section("edges", copy.edges)
+    yield from _object(("edges",), copy.edges)
     yield b",\n"
-    meta = orjson.dumps({"_meta": {**copy.meta, "format": FORMAT}}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-    yield meta[len(b"{\n") :]
-    yield b"\n"
+    yield from _meta({**copy.meta, "format": FORMAT})
+    yield b"\n}\n"
 
 
-def _section(name: str, entries: Mapping[str, Any]) -> Iterator[bytes]:
-    head = b'{\n  "%b": {' % name.encode()
+def _meta(fields: Mapping[str, Any]) -> Iterator[bytes]:
+    """The last entry of the file; what grows with the graph (versions, tombstones) in parts of its own."""
+    before, after = _around(("_meta",))
+    yield before[len(b"{\n") :]
+    for number, name in enumerate(sorted(fields)):
+        yield b",\n" if number else b""
+        value = fields[name]
+        if isinstance(value, dict) and len(value) > _CHUNK:
+            yield from _object(("_meta", name), value)
+        else:
+            yield _inside(("_meta",), {name: value})
+    yield after[: -len(b"\n}")]
+
+
+def _object(path: tuple[str, ...], entries: Mapping[str, Any]) -> Iterator[bytes]:
+    """The entry of its parent that holds `entries`, in parts, without a line break behind it."""
+    before, after = _around(path)
+    outer_before, outer_after = _around(path[:-1])
+    opening = before[len(outer_before) :]
     if not entries:
-        yield head[len(b"{\n") :] + b"}"
+        yield opening.removesuffix(b"\n") + b"}"
         return
-    yield head[len(b"{\n") :] + b"\n"
+    yield opening
     keys = sorted(entries)
     for start in range(0, len(keys), _CHUNK):
-        part = {key: entries[key] for key in keys[start : start + _CHUNK]}
-        data = orjson.dumps({name: part}, option=orjson.OPT_INDENT_2)
-        yield (b",\n" if start else b"") + data[len(head) + 1 : -len(b"\n  }\n}")]
+        yield (b",\n" if start else b"") + _inside(path, {key: entries[key] for key in keys[start : start + _CHUNK]})
         time.sleep(0)  # gives the interpreter to a waiting request
-    yield b"\n  }"
+    yield after[: -len(outer_after)]
+
+
+def _inside(path: tuple[str, ...], entries: Mapping[str, Any]) -> bytes:
+    """The lines of `entries` as they stand below `path`."""
+    nested: Any = entries
+    for name in reversed(path):
+        nested = {name: nested}
+    option = orjson.OPT_INDENT_2 | (orjson.OPT_SORT_KEYS if path[0] == "_meta" else 0)
+    before, after = _around(path)
+    return orjson.dumps(nested, option=option)[len(before) : -len(after)]
+
+
+def _around(path: tuple[str, ...]) -> tuple[bytes, bytes]:
+    """What stands before and behind the lines of an object at `path`, from the beginning and to the end of the file."""
+    before = b"{\n" + b"".join(
+        b"  " * depth + orjson.dumps(name) + b": {\n" for depth, name in enumerate(path, start=1)
+    )
+    after = b"".join(b"\n" + b"  " * depth + b"}" for depth in range(len(path), -1, -1))
+    return before, after
 
 
 def decode(level: Level, data: bytes) -> Graph:
