@@ -132,7 +132,7 @@ def _latency(bench: Bench, folder: Path) -> Grid:
         grid.limit(f"{what}, {head.removesuffix(' ms')}", row, head, most, "ms")
     grid.notes.append(
         f"{len(timed_prompts(folder))} prompts of the data ({PEER_PROMPTS} for the original), graphs made of all its "
-        "nodes. Bytes are pages of the process's own, records and indexes together."
+        "nodes; each prompt's time is the median of three. Bytes are the process's own pages, of records and indexes."
     )
     return grid
 

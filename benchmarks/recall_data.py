@@ -13,6 +13,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,9 @@ def timed_prompts(folder: Path) -> list[str]:
     return [row["prompt"] for name in sorted(chosen) for row in chosen[name][:20]][:200]
 
 
+@cache
 def rows(folder: Path, name: str) -> list[Row]:
-    """The records of a file; none where it is missing."""
+    """The records of a file, read once and never changed; none where it is missing."""
     path = folder / f"{name}.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
