@@ -74,6 +74,14 @@ def test_the_same_as_json_and_as_svg(logged: Machine, here: Any, tmp_path: Path)
     assert len(dots) == len([one for one in told["outcomes"] if one["told"]])
 
 
+def test_on_a_terminal_a_bar_shows_how_far_it_is(logged: Machine, here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    status, out, err = here.run("replay", "--json")
+    assert (status, json.loads(out)["agreed"]) == (0, 6)
+    assert "Replaying" in err
+    assert "100%" in err
+
+
 def test_it_reads_beside_a_running_server(logged: Machine, here: Any) -> None:
     logged.kg("start")
     assert json.loads(here.kg("replay", "--json"))["agreed"] == 6

@@ -69,6 +69,12 @@ def test_told_is_right_when_the_same_session_uses_it_afterwards(session: str, ts
     assert counts(done, AS_IT_IS) == (1, 1, right)
 
 
+def test_a_lesson_used_before_and_after_the_prompt_is_used_after_it() -> None:
+    uses = [use(ts, "one", "stock-table") for ts in (5, 15, 8)]
+    done = carried_out([prompt(10, "one", "injected", "stock table", "stock-table")], uses)
+    assert (counts(done, AS_IT_IS), done.used) == ((1, 1, 1), 1)
+
+
 def test_a_lesson_written_after_the_prompt_is_not_told() -> None:
     asked = [prompt(ts, "one", "no_hits", "voucher basket limit") for ts in (499, 501)]
     assert counts(carried_out(asked[:1]), AS_IT_IS) == (0, 0, 0)
