@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import errno
+import itertools
+from collections.abc import Callable, Iterator
 
 import pytest
 from kg_server.graph.errors import UnknownEntry, WriteRefused
 from kg_server.service.curation import lock, purge, restore, retire
 from kg_server.service.outcome import Outcome
 from kg_server.service.renaming import rename_node
+from kg_server.storage.errors import StorageBroken
 from kg_server.storage.layout import USER, GraphKey
 from kg_world import World, done
 
@@ -162,3 +165,35 @@ def test_a_purged_user_node_leaves_no_trace_in_the_projects_that_linked_to_it(wo
     assert [path.name for path in own if WORD.encode() in path.read_bytes()] == []
     theirs = world.context.memory.graph(GraphKey("project", "other"))
     assert list(theirs.edges) == ["twin->leaked-name:needs"]
+
+
+def test_a_purge_that_the_disk_refuses_says_so_and_can_be_said_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = world.open()
+    world.put(session, "leaked-key", f"A {WORD} gist.")
+    done(rename_node(world.context, session, "leaked-key", "leaked-word", None))
+    world.restart()
+    refusals: list[str] = []
+    for allowed in range(40):  # each attempt comes one file further
+        calls = itertools.count()
+
+        def sync(descriptor: int, calls: Iterator[int] = calls, allowed: int = allowed) -> None:
+            if next(calls) >= allowed:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(world.disk, "sync", sync)
+        try:
+            purge(world.context, world.key, "leaked-word", "user")
+        except StorageBroken as error:
+            refusals.append(str(error))
+        except UnknownEntry:  # the last file was replaced, and only its folder not synced
+            break
+        else:
+            break
+    monkeypatch.undo()
+    world.restart()
+    assert len(refusals) > 3
+    assert all(f"then say `kg purge leaked-word --project {world.project}` again" in told for told in refusals)
+    files = [path for path in world.layout.root.rglob("*") if path.is_file()]
+    assert [path.name for path in files if b"leaked-" in path.read_bytes() or WORD.encode() in path.read_bytes()] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import cast
 
 from kg_server.graph.errors import UnknownEntry, WriteRefused
@@ -13,6 +14,7 @@ from kg_server.service.context import Context
 from kg_server.service.dangling import cut_links, edges_gone
 from kg_server.service.history import former_names
 from kg_server.service.outcome import Outcome
+from kg_server.storage.errors import StorageBroken
 from kg_server.storage.layout import USER, GraphKey
 
 
@@ -63,15 +65,25 @@ def purge(context: Context, key: GraphKey, name: str, by: str) -> Outcome:
         if changes:
             context.memory.commit(key, changes, by)
         linked, _ = cut_links(context.memory, names, others, by, "")
-    for one in (key, *linked):
-        context.memory.forget(one, names)
-    context.sessions.forget(key.level, key.slug, names)
-    for decisions in (context.recall_log, context.useful_log):
-        decisions.forget(names)
+    _forget(context, key, linked, names, kg(graph, key, "purge", name))
     git = context.upkeep.git_holds()
     former = ", ".join(sorted(names - {name}))
     also = f" (once {former})" if former else ""
     return Outcome(f"Node '{name}'{also} and its history are gone from {key}.{f' {git}' if git else ''}")
+
+
+def _forget(context: Context, key: GraphKey, linked: Iterable[GraphKey], names: Collection[str], again: str) -> None:
+    """Remove what is kept of the names; the journal last, which a second attempt learns them from."""
+    try:
+        context.sessions.forget(key.level, key.slug, names)
+        for decisions in (context.recall_log, context.useful_log):
+            decisions.forget(names)
+        for one in (*linked, key):
+            context.memory.forget(one, names)
+    except OSError as error:
+        raise StorageBroken(
+            f"not every trace could be removed ({error}): see to the disk, then say {again} again"
+        ) from error
 
 
 def node_of(context: Context, key: GraphKey, name: str) -> Node:

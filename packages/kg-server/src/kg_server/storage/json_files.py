@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -124,9 +124,13 @@ class JsonFiles:
         for path in target.parent.glob(f"{target.name}.*-*"):
             if any(orjson.dumps(name)[:-1] in path.read_bytes() for name in names):
                 self._disk.unlink(path)
-        open_one = self.layout.journal(key)
-        self._journal.rewrite(open_one, lambda line: journals.without(line, names)).result()
-        for _, path in self.layout.closed_journals(key):  # only now: the open one may just have been closed
+        closed = self.layout.closed_journals(key)
+        # oldest first: a rename stays until what it leads back to is gone
+        self._forget_in([*closed, (0, self.layout.journal(key))], names)
+        self._forget_in([one for one in self.layout.closed_journals(key) if one not in closed], names)
+
+    def _forget_in(self, segments: Sequence[tuple[int, Path]], names: Collection[str]) -> None:
+        for _, path in segments:
             self._journal.rewrite(path, lambda line: journals.without(line, names)).result()
 
     def changed_outside(self, key: GraphKey) -> bool:
