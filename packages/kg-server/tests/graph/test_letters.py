@@ -50,6 +50,12 @@ def test_a_name_may_be_of_any_script(text: str) -> None:
         "a\u0000",
         "a🙂",
         "क\u200d",
+        "a\ufe0f",
+        "葛\U000e0100",
+        "\u3164",
+        "a\u1160b",
+        "a\u034fb",
+        "ᠠ\u180b",
     ],
 )
 def test_invisible_signs_blanks_and_lone_marks_make_no_name(text: str) -> None:

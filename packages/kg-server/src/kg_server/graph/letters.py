@@ -7,6 +7,10 @@ from functools import cache
 
 _MARKS_FROM, _MARKS_TO = 0x300, 0x1E950
 _JOINERS = "\u200c\u200d"
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
+    *(map(chr, range(first, last + 1)) for first, last in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF)))
+)
+"""Letters and marks that nobody sees: fillers and variation selectors."""
 
 
 def is_mark(character: str) -> bool:
@@ -26,6 +30,8 @@ def is_name(text: str, longest: int) -> bool:
     The joiners that some scripts shape letters with may stand between two letters of such a script, nowhere else.
     """
     if not text or len(text) > longest or not (text[0].isalnum() or text[0] == "_"):
+        return False
+    if not text.isascii() and not _UNSEEN.isdisjoint(text):
         return False
     return all(_fits(text, at) for at in range(1, len(text)))
 
