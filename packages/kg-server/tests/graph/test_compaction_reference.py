@@ -52,7 +52,8 @@ class Slow:
         return size
 
     def _fresh(self) -> list[str]:
-        room, fresh, seen = limits.FRESH_SHARE * BUDGET, [], set[str]()
+        room, seen = limits.FRESH_SHARE * BUDGET, set[str]()
+        fresh: list[str] = []
         names = [name for name, one in self.graph.nodes.items() if tier(one) in ("active", "archived")]
         for name in sorted(names, key=lambda one: (-self.graph.nodes[one].get("_created_ts", 0.0), one)):
             edges = {key_of(one): one for one in self.graph.edges.values() if name in (one["from"], one["to"])}
@@ -192,7 +193,8 @@ class Slow:
 def levels(draw: st.DrawFn) -> Graph:
     """Graphs around their budget, from nearly empty to far over it, with ties, hubs, self-loops and locks."""
     count = draw(st.integers(1, 45))
-    state = st.sampled_from(["active", "active", "archived", "archived", "orphaned", "retired"])
+    states: list[Tier] = ["active", "active", "archived", "archived", "orphaned", "retired"]
+    state = st.sampled_from(states)
     made: list[Any] = []
     for number in range(count):
         age = draw(st.integers(0, 400)) * DAY
