@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -236,6 +237,35 @@ def test_a_node_that_changed_since_it_was_seen_is_not_overwritten(world: World) 
     told = refuse(world, slow, "cache-layer", "Also second.")
     assert "changed since" in told
     assert "Second." in told
+
+
+def test_a_version_that_another_text_has_since_a_crash_is_not_taken_for_the_one_that_was_seen(world: World) -> None:
+    world.remember({"cache-layer": "First."})
+    slow, quick = world.open(), world.open()
+    world.read(slow, "cache-layer")
+    world.read(quick, "cache-layer")
+    project = world.layout.snapshot(world.key).parent
+    shutil.copytree(project, project.with_name("as-it-was"))
+    world.put(slow, "cache-layer", "Second, never on disk.")
+    world.context.sessions.save()
+    world.close()
+    shutil.rmtree(project)
+    project.with_name("as-it-was").rename(project)
+    world.crash()
+    slow, quick = world.context.session(slow.id), world.context.session(quick.id)
+    world.put(quick, "cache-layer", "Second of another.")
+    assert "Second of another." in refuse(world, slow, "cache-layer", "Third.")
+
+
+def test_bringing_back_an_archived_node_by_its_gist_is_not_reading_notes_that_changed_since(world: World) -> None:
+    world.remember({"cache-layer": "The cache."}, notes=["first"])
+    slow, quick = world.open(), world.open()
+    for session in (slow, quick):
+        world.read(session, "cache-layer")
+    world.put(quick, "cache-layer", "The cache.", ["second"])
+    world.graph().retier("cache-layer", "archived", 0)
+    world.put(slow, "cache-layer", "The cache.")
+    assert "second" in refuse(world, slow, "cache-layer", "The cache.", notes=["third"])
 
 
 def test_two_sessions_that_add_a_note_each_lose_none(world: World) -> None:

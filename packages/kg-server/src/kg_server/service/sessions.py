@@ -22,10 +22,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class View:
-    """What a session last saw of a node: its version then, and whether it was shown whole."""
+    """What a session last saw of a node: its version and text then, and whether it was shown whole.
+
+    The version alone does not say: after a crash, or with an older file put back, another text may count up to it.
+    """
 
     version: int
     whole: bool = False
+    text: int = 0
 
 
 @dataclass(slots=True)
@@ -57,16 +61,22 @@ class Session:
 
     def saw(self, level: Level, node: Node, version: int) -> None:
         """Record that the node's gist was delivered."""
-        key = entry(level, node["id"])
-        self.seen[key] = _mark(node)
-        view = self.viewed.get(key)
-        whole = view is not None and view.whole and view.version == version
-        self.viewed[key] = View(version, whole)
+        view = self.view_of(level, node, version)
+        self._viewed(level, node, version, whole=view is not None and view.whole)
 
     def read(self, level: Level, node: Node, version: int) -> None:
         """Record that the node was delivered whole: gist, notes and touches."""
-        self.seen[entry(level, node["id"])] = _mark(node)
-        self.viewed[entry(level, node["id"])] = View(version, whole=True)
+        self._viewed(level, node, version, whole=True)
+
+    def view_of(self, level: Level, node: Node, version: int) -> View | None:
+        """What the session saw of the node as it stands; None where that was another text, or nothing."""
+        view = self.viewed.get(entry(level, node["id"]))
+        return view if view is not None and (view.version, view.text) == (version, text_mark(node)) else None
+
+    def _viewed(self, level: Level, node: Node, version: int, *, whole: bool) -> None:
+        key = entry(level, node["id"])
+        self.seen[key] = _mark(node)
+        self.viewed[key] = View(version, whole, text_mark(node))
 
     def forget_context(self) -> None:
         """After a compaction: nothing counts as seen any more; view times stay, a stale write is still stale."""
@@ -83,6 +93,12 @@ def entry(level: Level, name: str) -> str:
 
 def _mark(node: Node) -> int:
     return zlib.crc32(node["gist"].encode("utf-8", "surrogatepass"))
+
+
+def text_mark(node: Node) -> int:
+    """Tells a node's text (gist, notes, touches) from any other."""
+    lists = "\0\0".join("\0".join(node.get(field, ())) for field in ("notes", "touches"))  # type: ignore[arg-type]
+    return zlib.crc32(lists.encode("utf-8", "surrogatepass"), _mark(node))
 
 
 class Sessions:
@@ -236,6 +252,8 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "list[str]": lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
     "list[float]": lambda value: isinstance(value, list) and all(isinstance(one, int | float) for one in value),
     "dict[str, int]": lambda value: isinstance(value, dict) and all(isinstance(one, int) for one in value.values()),
-    "dict[str, View]": lambda value: all(isinstance(view.version, int) for view in value.values()),
+    "dict[str, View]": lambda value: all(
+        isinstance(view.version, int) and isinstance(view.text, int) for view in value.values()
+    ),
 }
 """What a stored value must be, by the annotation of its field."""

@@ -48,7 +48,7 @@ def put_node(
             _refuse_retired(before, kg(graph, key, "restore", name))
             if not same_content(before, node):
                 _refuse_blind_write(context, session, graph, before, notes, touches)
-        whole = before is None or _knows_whole(session, level, before, notes, touches)
+        whole = before is None or _knows_whole(session, graph, before, notes, touches)
         dropped = _dropped(before, node)
         stored = written(node, before, context.now(), session.id, upkeep=session.maintenance)
         stored = note_credit(session, graph, before, stored, context.now())
@@ -138,12 +138,11 @@ def _refuse_blind_write(
     notes: Sequence[str] | None,
     touches: Sequence[str] | None,
 ) -> None:
-    view = session.viewed.get(entry(graph.level, before["id"]))
-    version = version_of(graph.meta, "node", before["id"])
+    view = session.view_of(graph.level, before, version_of(graph.meta, "node", before["id"]))
     replaces = (notes is not None and before.get("notes")) or (touches is not None and before.get("touches"))
-    if view is None:
+    if entry(graph.level, before["id"]) not in session.viewed:
         reason = "this session has not read the node that stands under this id"
-    elif view.version != version:
+    elif view is None:
         reason = "the node changed since this session last saw it"
     elif replaces and not view.whole:
         reason = "it would replace notes or touches that this session has not read"
@@ -159,10 +158,10 @@ def _refuse_blind_write(
 
 
 def _knows_whole(
-    session: Session, level: Level, before: Node, notes: Sequence[str] | None, touches: Sequence[str] | None
+    session: Session, graph: Graph, before: Node, notes: Sequence[str] | None, touches: Sequence[str] | None
 ) -> bool:
     """Whether a session knows all of a node once it has written it: a list it never read and did not send stays."""
-    view = session.viewed.get(entry(level, before["id"]))
+    view = session.view_of(graph.level, before, version_of(graph.meta, "node", before["id"]))
     if view is not None and view.whole:
         return True
     return (notes is not None or not before.get("notes")) and (touches is not None or not before.get("touches"))
