@@ -13,6 +13,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +82,23 @@ def signature(spec: ast.FunctionDef) -> str:
     return f"{spec.name}({ast.unparse(spec.args)}){returns}"
 
 
+def requirements(part: str) -> str:
+    """The requirements of one file of `tests/requirements`, each with the tests that carry its id."""
+    spec = spec_from_file_location("catalog", DOCS.parent / "tests" / "requirements" / "catalog.py")
+    assert spec is not None
+    assert spec.loader is not None
+    catalog = module_from_spec(spec)
+    spec.loader.exec_module(catalog)
+    return _table(("id", "requirement", "tests"), catalog.rows(part))
+
+
 BLOCKS: Mapping[str, Callable[[str], str]] = {
     "settings": settings,
     "tools": tools,
     "caps": caps,
     "cli": cli,
     "hook": hook,
+    "requirements": requirements,
 }
 
 

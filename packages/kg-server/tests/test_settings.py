@@ -124,6 +124,7 @@ def test_server_and_shim_agree_on_the_state_folder(port: str) -> None:
     assert str(read_settings(environ).state_folder) == state.state_folder(environ)
 
 
+@pytest.mark.requirement("files.storage-root")
 @pytest.mark.parametrize("root", ["", "~", "~/memory", "/data/memory", "memory"])
 def test_server_and_shim_agree_on_the_storage_root(root: str) -> None:
     environ = {"KG_STORAGE_ROOT": root, "HOME": str(HOME)}

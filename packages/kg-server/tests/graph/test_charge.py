@@ -95,6 +95,7 @@ def test_exactly_the_edges_with_an_active_end_of_their_own_graph_are_live(graph:
         assert edge_is_live(record, graph.is_active) == any(end is not None and tier(end) == "active" for end in ends)
 
 
+@pytest.mark.requirement("rendering.outside-neighbour")
 def test_a_node_of_the_user_graph_and_a_path_are_no_active_ends_in_a_project() -> None:
     graph = graph_of(node("a", state="archived"), edge("a", "user-node"), edge("a", "src/x.py"))
     assert not any(edge_is_live(record, graph.is_active) for record in graph.edges.values())

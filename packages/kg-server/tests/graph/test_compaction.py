@@ -195,6 +195,7 @@ def test_the_newest_node_is_fresh_however_large_it_is() -> None:
     assert fresh_tier(graph, BUDGET)[0] == "new"
 
 
+@pytest.mark.requirement("compaction.fresh-first-back")
 def test_an_archived_newest_node_is_fresh_too_and_the_first_to_return() -> None:
     others = [lesson(f"o{number}", 50, 60, "archived") for number in range(30)]
     graph = graph_of(*full(8), lesson("new", 0.0, 60, "archived"), *others)
@@ -349,6 +350,7 @@ def steps(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> int:
     return seen
 
 
+@pytest.mark.requirement("compaction.cost")
 def test_the_work_of_a_run_grows_with_the_graph_and_not_with_its_square(monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = steps(dense(400), monkeypatch), steps(dense(1_600), monkeypatch)
     assert large < 4 * small * 2

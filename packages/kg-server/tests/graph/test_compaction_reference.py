@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log1p
 from typing import Any
 
+import pytest
 from graph_builders import edge, graph_of, node, rebuilt
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -212,6 +213,11 @@ def levels(draw: st.DrawFn) -> Graph:
     return graph_of(*made, *(edge(ends[a], ends[b], "r") for a, b in sorted(edges)))
 
 
+@pytest.mark.requirement("compaction.orphan-pass")
+@pytest.mark.requirement("compaction.rebalance")
+@pytest.mark.requirement("compaction.refill")
+@pytest.mark.requirement("compaction.resurrection")
+@pytest.mark.requirement("compaction.archive")
 @given(levels())
 @settings(max_examples=120, deadline=None)
 def test_a_run_moves_what_the_slow_way_moves(graph: Graph) -> None:

@@ -64,6 +64,7 @@ def test_a_first_write_is_the_creation_and_later_ones_keep_its_date() -> None:
     assert (second["_created_ts"], second["_gist_ts"]) == (5.0, [9.0])
 
 
+@pytest.mark.requirement("entries.gist-history")
 def test_only_the_last_gist_changes_are_kept() -> None:
     record = written(node("a", "0"), None, 0.0, "s")
     for number in range(1, 20):

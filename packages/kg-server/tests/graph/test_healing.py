@@ -66,6 +66,7 @@ def test_healing_twice_changes_nothing_more(text: str) -> None:
     assert heal(once)[0] == once or once.endswith(">")
 
 
+@pytest.mark.requirement("files.markup-linear")
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece",

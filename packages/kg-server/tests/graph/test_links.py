@@ -46,6 +46,7 @@ def test_a_neighbour_is_worth_what_its_tier_says(state: Tier, weight: int) -> No
     assert graph.links.weight("b") == weight
 
 
+@pytest.mark.requirement("rendering.outside-neighbour")
 @pytest.mark.parametrize("end", ["user-node", "src/x.py", "~/x"])
 def test_a_user_node_and_a_path_are_worth_a_full_neighbour(end: str) -> None:
     assert graph_of(node("a"), edge(end, "a")).links.weight("a") == 660

@@ -39,6 +39,7 @@ def test_a_node_in_another_tier_is_a_new_record_with_all_else_as_it_was(record: 
     assert moved.get("_orphaned_ts") == (77.0 if wanted == "orphaned" else None)
 
 
+@pytest.mark.requirement("entries.path-ends")
 @pytest.mark.parametrize("end", ["src/app.py", "./README.md", "~", "~/notes.md", "/etc/hosts", "a/b", "~tilde"])
 def test_an_end_with_a_slash_or_a_leading_tilde_is_a_path(end: str) -> None:
     assert is_path(end)

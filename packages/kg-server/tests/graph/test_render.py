@@ -95,6 +95,7 @@ def test_a_gist_that_is_cut_does_not_count_as_told() -> None:
     assert [line.gist_of["id"] for line in level_lines(graph) if line.gist_of] == ["short"]
 
 
+@pytest.mark.requirement("rendering.hidden-counted")
 @given(graphs(), st.data())
 def test_what_is_left_out_is_counted_in_a_line_of_its_own(graph: Graph, data: st.DataObject) -> None:
     archived = set(data.draw(st.lists(st.sampled_from(graph.archived_ids())))) if graph.archived_ids() else set()

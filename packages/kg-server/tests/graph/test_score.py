@@ -16,6 +16,7 @@ NOW = 1_790_000_000.0
 DAY = 86_400.0
 
 
+@pytest.mark.requirement("compaction.score-bounds")
 @pytest.mark.requirement("compaction.score-weights")
 @pytest.mark.parametrize(
     ("values", "ranks"),
@@ -75,6 +76,7 @@ def test_a_stamp_is_worth_half_after_ninety_days() -> None:
     assert usefulness(record, NOW + 180 * DAY) == pytest.approx(0.25)
 
 
+@pytest.mark.requirement("compaction.reads-no-use")
 def test_stamps_of_all_three_kinds_add_up_and_reads_add_nothing() -> None:
     stamps = {"_useful_ts": [NOW, NOW], "_credited_ts": [NOW - 90 * DAY], "_recurrence_ts": [NOW - 180 * DAY]}
     assert usefulness(node("a", **stamps), NOW) == pytest.approx(2.75)

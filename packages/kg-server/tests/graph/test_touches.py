@@ -27,6 +27,7 @@ def matches(touch: str, file: str = FILE, root: str = ROOT, home: str = HOME, fo
 # --- the forms of a path
 
 
+@pytest.mark.requirement("entries.touch-forms")
 def test_a_path_relative_to_the_root_names_its_file() -> None:
     assert matches("src/store.py")
 
@@ -45,11 +46,13 @@ def test_a_path_with_dot_dot_names_its_file() -> None:
     assert matches("../../../etc/hosts", "/etc/hosts")
 
 
+@pytest.mark.requirement("entries.touch-forms")
 def test_a_path_below_home_names_its_file() -> None:
     assert matches("~/app/src/store.py")
     assert matches("~/notes.md", f"{HOME}/notes.md")
 
 
+@pytest.mark.requirement("entries.touch-forms")
 def test_an_absolute_path_names_its_file() -> None:
     assert matches(FILE)
     assert matches("/etc/hosts", "/etc/hosts")
@@ -57,6 +60,7 @@ def test_an_absolute_path_names_its_file() -> None:
     assert matches("/home/dev/app/docs/../src/store.py")
 
 
+@pytest.mark.requirement("entries.touch-forms")
 @pytest.mark.parametrize(
     "position", [":3", ":3-20", ":3:7", ":3,9", ":L3", "#L3", "#L3-L20", "#L3-20", "::test_it", "::A::b"]
 )
@@ -65,6 +69,7 @@ def test_a_position_in_the_file_may_follow(path: str, position: str) -> None:
     assert matches(path + position)
 
 
+@pytest.mark.requirement("entries.touch-forms")
 @pytest.mark.parametrize("note", [" (main)", " (the cache)", " (see load(), twice)", " (a) (b)", "  (two blanks)"])
 @pytest.mark.parametrize("path", ["src/store.py", "src/store.py:12", "src/store.py:1-9", "~/app/src/store.py", FILE])
 def test_an_anchor_in_brackets_may_follow(path: str, note: str) -> None:

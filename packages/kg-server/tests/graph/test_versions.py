@@ -34,6 +34,7 @@ def delete(graph: Graph, name: str) -> Change:
     return Change("node", name, graph.nodes[name], None)
 
 
+@pytest.mark.requirement("files.meta")
 def test_every_write_of_content_is_a_new_version_with_time_and_session() -> None:
     graph = Graph("user")
     for number, gist in enumerate(("one", "two", "three"), start=1):

@@ -18,6 +18,7 @@ from kg_world import World, done
 WORD = "xylophone"
 
 
+@pytest.mark.requirement("entries.locked-by-user")
 def test_a_locked_node_is_locked_for_good_until_it_is_unlocked(world: World) -> None:
     world.remember({"rule": "Never on Fridays."})
     assert done(lock(world.context, world.key, "rule", locked=True)) == "Node 'rule' is locked."
@@ -50,6 +51,7 @@ def test_a_retired_node_is_out_of_sight_and_kept_with_its_reason(world: World) -
     assert (told["reason"], told["by"]) == ("it is round", "user")
 
 
+@pytest.mark.requirement("tiers.retired-restored")
 def test_a_restored_node_is_active_again(world: World) -> None:
     world.remember({"wrong": "The earth is flat."})
     world.remember({"asleep": "An old lesson."}, tier="orphaned")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from kg_server.graph.errors import WriteRefused
-from kg_server.graph.model import Change, Node
+from kg_server.graph.model import LEVELS, Change, Level, Node
 from kg_server.service.curation import purge
 from kg_server.service.memory import OUTSIDE, Memory
 from kg_server.service.sessions import Session
@@ -155,6 +155,7 @@ def test_what_is_read_back_after_a_crash_is_written_to_the_snapshot_though_nothi
     assert stored()["nodes"]["lesson"]["gist"] == "A lesson."
 
 
+@pytest.mark.requirement("saving.stamps-ride")
 def test_read_stamps_ride_with_the_next_snapshot(world: World, stored: Stored) -> None:
     world.remember({"lesson": "A lesson."})
     world.context.memory.save_changed()
@@ -203,6 +204,19 @@ def test_a_level_over_its_budget_is_compacted_with_the_write_and_stays_so_after_
     assert archived
     world.crash()
     assert world.graph().in_tier("archived") | world.graph().in_tier("orphaned") == archived
+
+
+@pytest.mark.requirement("levels.maintain-same-rules")
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_level_is_kept_within_the_same_budget_by_the_same_runs(world: World, level: Level) -> None:
+    session = world.open()
+    world.context.memory.budget = 2_000
+    for number in range(30):
+        world.put(session, f"lesson-{number}", "A lesson. " * 10, level=level)
+    graph = world.context.graph(session, level)
+    assert 1_000 < graph.charge() <= 2_000
+    assert graph.in_tier("archived")
+    assert len(graph.nodes) == 30
 
 
 @pytest.mark.requirement("compaction.due-runs-later")
@@ -430,6 +444,50 @@ class Slow(Disk):
     def sync(self, descriptor: int) -> None:
         self.reached.set()
         assert self.passage.wait(GIVE_UP_S)
+
+
+@pytest.mark.requirement("saving.readers-never-wait")
+def test_readers_and_later_writers_never_wait_for_a_sync_that_is_under_way(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.remember({"lesson": "As it was."})
+    writer, reader = world.reader(), world.reader("chat-2")
+    reached, passage = threading.Event(), threading.Event()
+
+    def slow(descriptor: int) -> None:
+        reached.set()
+        assert passage.wait(GIVE_UP_S)
+
+    monkeypatch.setattr(world.disk, "sync_data", slow)
+    first = put_node(world.context, writer, "project", "lesson", "As it is.", None, None)
+    assert reached.wait(GIVE_UP_S)
+    assert "lesson: As it is." in world.read_all(reader)
+    second = put_node(world.context, writer, "project", "other", "Another.", None, None)
+    assert "other: Another." in world.read_all(reader)
+    assert not first.writes[0].done()
+    assert not second.writes[0].done()
+    passage.set()
+    wait([*first.writes, *second.writes])
+
+
+@pytest.mark.requirement("saving.snapshot-beside-work")
+def test_a_snapshot_that_takes_its_time_holds_nobody_up_and_holds_one_moment(
+    world: World, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = world.reader()
+    world.put(session, "before", "Written before.")
+    disk = Slow()
+    monkeypatch.setattr(world.disk, "sync", disk.sync)
+    saver = threading.Thread(target=world.context.memory.save_changed)
+    saver.start()
+    assert disk.reached.wait(GIVE_UP_S)
+    world.put(session, "meanwhile", "Written meanwhile.")
+    assert "Written meanwhile." in world.read_all(session)
+    disk.passage.set()
+    saver.join(GIVE_UP_S)
+    assert set(stored()["nodes"]) == {"before"}
+    world.crash()
+    assert set(world.graph().nodes) == {"before", "meanwhile"}
 
 
 def test_a_purge_waits_for_a_save_that_is_under_way(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def slug(project: Project | None) -> str:
     return project.key.slug
 
 
+@pytest.mark.requirement("files.without-git")
 @pytest.mark.requirement("files.slug-base-name")
 def test_a_folder_is_a_project_under_its_own_name(world: World, of: Of) -> None:
     project = of(world.project)

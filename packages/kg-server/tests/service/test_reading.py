@@ -131,6 +131,7 @@ def test_after_a_compaction_the_announcement_is_asked_for_again(world: World) ->
     assert ANNOUNCEMENT in world.read_all(session)
 
 
+@pytest.mark.requirement("rendering.preloaded")
 def test_preloaded_nodes_stand_as_ids_alone(world: World) -> None:
     world.remember({"known": "Told by the preload."})
     world.start()
@@ -319,6 +320,7 @@ def test_a_maintenance_session_promotes_nothing_and_leaves_no_mark(world: World)
     assert not any("_last_read_ts" in node for node in graph.nodes.values())
 
 
+@pytest.mark.requirement("saving.stamps-ride")
 def test_reading_an_active_node_is_remembered_with_the_next_snapshot(world: World) -> None:
     world.remember({"cache-layer": "The cache."})
     world.read(world.open(), "cache-layer")
@@ -341,3 +343,12 @@ def test_a_note_that_looks_like_a_line_of_ours_stays_a_note(world: World) -> Non
 
 def test_a_path_is_no_node(world: World, tmp_path: Path) -> None:
     assert "not found" in world.read(world.open(), "src/app.py")
+
+
+@pytest.mark.requirement("rendering.blocks-whole")
+def test_nodes_asked_for_by_id_come_whole_however_many_they_are(world: World) -> None:
+    names = [f"lesson-{number}" for number in range(30)]
+    world.remember(dict.fromkeys(names, "A lesson."), notes=["n" * 4_000])
+    told = world.read(world.open(), *names)
+    assert told.count("n" * 4_000) == 30
+    assert len(told) > 100_000

@@ -24,6 +24,7 @@ def test_a_hit_is_shown_with_level_gist_and_notes(world: World) -> None:
     assert "no persistence" in text
 
 
+@pytest.mark.requirement("tiers.archived-in-search")
 @pytest.mark.requirement("tiers.orphaned-invisible")
 def test_archived_and_orphaned_nodes_are_found_and_flagged(world: World) -> None:
     world.remember({"old-redis": "Redis once kept the sessions."}, tier="archived")

@@ -20,6 +20,7 @@ LEVELS: tuple[Level, ...] = ("user", "project")
 # --- creating and updating
 
 
+@pytest.mark.requirement("entries.private-fields")
 def test_a_new_node_is_stored_with_its_text_and_its_writer(world: World) -> None:
     session = world.open()
     text = world.put(session, "cache-layer", "The cache.", ["a note"], ["src/cache.py"])
@@ -50,7 +51,6 @@ def test_a_write_that_waits_for_the_disk_is_not_acknowledged_before(world: World
     assert "The cache." in journal
 
 
-@pytest.mark.requirement("levels.maintain-same-rules")
 def test_each_level_is_a_graph_of_its_own(world: World) -> None:
     session = world.open()
     world.put(session, "style", "Of the user.", level="user")

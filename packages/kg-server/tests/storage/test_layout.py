@@ -11,6 +11,7 @@ ROOT = Path("/root/of/it")
 APP = GraphKey("project", "app")
 
 
+@pytest.mark.requirement("files.storage-root")
 @pytest.mark.requirement("levels.project-file")
 @pytest.mark.parametrize(
     ("key", "snapshot", "previous", "journal"),

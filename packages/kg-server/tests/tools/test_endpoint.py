@@ -212,6 +212,7 @@ def test_messages_come_by_post_alone(server: Server, method: str) -> None:
     assert answer.headers["allow"] == "POST"
 
 
+@pytest.mark.requirement("entries.body-cap")
 def test_a_body_over_four_megabytes_is_refused(server: Server) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "x" * (4 << 20)}}
     for headers in ({}, SHIM):

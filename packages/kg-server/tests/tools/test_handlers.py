@@ -200,3 +200,10 @@ def test_a_caller_that_goes_away_leaves_the_write_whole(world: World) -> None:
 def test_every_listed_tool_has_a_handler(world: World) -> None:
     for name in BY_NAME:
         assert "no tool" not in use(world, name).text
+
+
+@pytest.mark.requirement("levels.maintain-for-maintenance")
+def test_the_maintenance_level_is_said_to_be_for_maintenance_and_refused_to_nobody(world: World) -> None:
+    assert "maintenance sessions only" in BY_NAME["kg_put_node"].schema["properties"]["level"]["description"]
+    lesson = {"id": "craft", "gist": "Merge before you delete."}
+    assert "saved" in text(world, "kg_put_node", session_id=world.open().id, level="maintain", **lesson)
